@@ -83,7 +83,10 @@ def test_totals_are_those_of_all_runs() -> None:
     report = ix.analyze(as_xla_runs_it(PROGRAM), "h100")
     (y,) = [f for f in report.fusions if f.name == "y"]
     assert y.ideal_bytes == 10 * 2 * 64 * 4 and y.seconds == 10 * y.run_seconds
-    assert report.seconds == pytest.approx(sum(f.run_seconds * f.times for f in report.fusions))
+    started = report.device.first_launch_seconds
+    assert (
+        report.seconds == pytest.approx(started + sum(f.run_seconds * f.times for f in report.fusions)) and started > 0
+    )
     assert report.seconds == pytest.approx(report.range.least) == report.range.greatest
     assert sum(f.share for f in report.fusions) == pytest.approx(1)
     assert (y.operations.transcendentals, report.flops) == (64, 2 * 64 + 10)
@@ -130,7 +133,8 @@ def test_of_a_conditional_the_slowest_branch_counts_and_the_range_is_stated() ->
     report = ix.analyze(ix.hlo.parse(text), "h100")
     assert {f.name: f.times for f in report.fusions} == {"n": 0, "a": 1, "b": 1}
     once = {f.name: f.run_seconds for f in report.fusions}
-    assert (report.range.least, report.range.greatest) == pytest.approx((once["n"], once["a"] + once["b"]))
+    least, greatest = (t - report.device.first_launch_seconds for t in (report.range.least, report.range.greatest))
+    assert (least, greatest) == pytest.approx((once["n"], once["a"] + once["b"]))
     assert report.seconds == pytest.approx(report.range.greatest) and "by the branches taken" in str(report)
 
 
@@ -151,7 +155,8 @@ def test_what_a_turn_of_a_loop_moves_stays_in_the_last_cache_if_it_fits(width: i
     module = as_xla_runs_it(PROGRAM.replace("f32[64]", f"f32[{width}]"))
     report = ix.analyze(module, "h100")
     (kernel,) = [f for f in report.fusions if f.name == "y"]
-    device, once = report.device, float(ix.predict(kernel.instruction, {}, device="h100").time[0])
+    device = kernel.device
+    once = float(ix.predict(kernel.instruction, {}, device).time[0])
     assert (kernel.limit_part == "L2") == is_kept
     cached = device.launch_seconds + 8 * width / device.memory.l2_bandwidth
     wanted = once / 10 + cached * 9 / 10 if is_kept else once
@@ -263,3 +268,24 @@ def test_an_argument_that_is_updated_is_copied_before_unless_it_is_donated(is_do
     assert len(report.fusions) == 1 + len(copies)
     assert [f.memory_bytes for f in copies] == ([] if is_donated else [2 * 4096 * 4096 * 4])
     assert ("donate argument 0" in str(report)) == (not is_donated)
+
+
+def test_only_the_first_kernel_of_a_program_waits_for_its_launch() -> None:
+    """A chain of ten kernels takes less than ten times as long as one, as `predict` has it that is launched alone."""
+    lines = [f"n{k + 1} = f32[64] negate(n{k})" for k in range(10)]
+    text = "HloModule chain, is_scheduled=true\nENTRY e { n0 = f32[64] parameter(0)\n" + "\n".join(lines)
+    report = ix.analyze(ix.hlo.parse(f"{text.replace('n10', 'ROOT n10')} }}"), "h100")
+    device, alone = (
+        report.device,
+        ix.predict("ENTRY e { p = f32[64] parameter(0) ROOT n = f32[64] negate(p) }", {}, "h100"),
+    )
+    assert len(report.fusions) == 10 and len({f.seconds for f in report.fusions}) == 1
+    one = report.fusions[0].seconds
+    assert one is not None and one == pytest.approx(alone.time[0] - (device.rates.launch - device.rates.following))
+    assert report.seconds == pytest.approx(alone.time[0] + 9 * one)
+
+
+def test_a_device_whose_launches_cost_no_more_has_no_cheaper_ones() -> None:
+    quick = ix.find_device("h100").with_rates(launch=1e-7)
+    assert quick.after_another() == quick and quick.first_launch_seconds == 0
+    assert ix.find_device("cpu").first_launch_seconds == 0

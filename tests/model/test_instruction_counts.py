@@ -9,7 +9,7 @@ from indexing._core import constant, variable
 from indexing.device.detect import find_device
 from indexing.kernels.ir import nodes as ir
 from indexing.model.instruction_counts import count_instructions
-from ir_kernels import TH_X, kernel, result
+from ir_kernels import TH_X, given, kernel, result
 
 H100 = find_device("h100")
 ZERO = constant(0)
@@ -75,6 +75,17 @@ def test_words_of_two_numbers_are_no_conversions() -> None:
     stores = [ir.Store("o0", (TH_X * 2 + k,), half) for k, half in enumerate(halves)]
     counts = count_instructions(kernel([both, *stores], [result(0, "bf16", 64)], 1, 32), H100)
     assert counts.issued == 1 + 2 + 1  # both places have one address
+
+
+@pytest.mark.parametrize(("format_", "issued"), [("bf16", 1), ("f8e4m3fn", 12)])
+def test_floats_of_a_byte_are_rounded_by_integers(format_: str, issued: float) -> None:
+    """By hand: an instruction of the GPU, or a function of the library; what was rounded has its bits already."""
+    rounded = ir.Op("round", "f32", (ir.Load("f32", "i0", (TH_X,)),), format_)
+    storage = "u16" if format_ == "bf16" else "u8"
+    body = [ir.Let("x", rounded), ir.Store("o0", (TH_X,), ir.Op("exact_bits", storage, (ir.Ref("f32", "x"),), format_))]
+    counts = count_instructions(kernel(body, [given(0, "f32", 32), result(0, format_, 32)], 1, 32), H100)
+    encoded = 1 if format_ == "bf16" else 0
+    assert counts.issued == 1 + issued + encoded + 1
 
 
 def test_a_product_takes_at_least_the_time_of_its_matrix_units() -> None:

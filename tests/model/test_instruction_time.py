@@ -149,7 +149,7 @@ def test_updates_of_few_elements_wait_for_each_other() -> None:
         return seconds
 
     assert histogram(16) - histogram(32) == pytest.approx(2**15 / H100.rates.clock)
-    assert histogram(1 << 20) < histogram(16) / 3
+    assert histogram(1 << 20) < histogram(16) / 2
     assert histogram(16, "f32") < histogram(16) / 4
 
 
@@ -194,7 +194,8 @@ def test_the_parts_of_a_time_are_the_demand_over_the_rates_of_the_device() -> No
     assert parts["memory_bytes"] == pytest.approx(2 * BYTES / H100.reached_bandwidth)
     assert parts["cache_bytes"] == pytest.approx(2 * BYTES / H100.memory.l2_bandwidth)
     of_busiest = np.ceil(demand["blocks"] / H100.cores.count) / demand["blocks"]
-    assert parts["issued"] == pytest.approx(demand["issued"] * of_busiest / (H100.rates.clock * H100.cores.issue))
-    assert parts["passes"] == pytest.approx(2 * BYTES / 128 * of_busiest / H100.rates.clock)
+    clock = H100.rates.clock * H100.rates.reached
+    assert parts["issued"] == pytest.approx(demand["issued"] * of_busiest / (clock * H100.cores.issue))
+    assert parts["passes"] == pytest.approx(2 * BYTES / 128 * of_busiest / clock)
     assert parts["updates"] == 0 and time.seconds is not None
     assert 0.95 < max(parts.values()) / (time.seconds - H100.launch_seconds) <= 1, "the last wave of blocks waits"

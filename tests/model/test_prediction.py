@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -231,6 +232,60 @@ def test_each_core_loads_a_small_array_once() -> None:
     assert p.bytes[0] == 3 * rows * 512 and p.cache_bytes[0] == 2 * rows * 512 + 132 * 512
 
 
+def test_the_blocks_of_a_core_share_an_array_that_half_of_its_cache_holds() -> None:
+    """Each block reads all of `y`, 48 KiB, and a core holds 16 blocks: it loads `y` once, and once a block where `y` is larger."""
+
+    def cached(points: int) -> tuple[float, float]:
+        text = f"""sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}
+        ENTRY e {{ x = f32[8192,3] parameter(0)
+          y = f32[{points},3] parameter(1)
+          z = f32[] constant(0)
+          a = f32[8192,{points},3] broadcast(x), dimensions={{0,2}}
+          b = f32[8192,{points},3] broadcast(y), dimensions={{1,2}}
+          d = f32[8192,{points},3] subtract(a, b)
+          ROOT r = f32[8192,{points}] reduce(d, z), dimensions={{2}}, to_apply=sum }}"""
+        p = ix.predict(ix.hlo.parse(text).entry, {}, device="h100")
+        return p.cache_bytes[0] - 4 * 8192 * points, 12.0 * points
+
+    small, size = cached(4096)
+    assert 132 * size <= small <= 132 * 1.1 * size + 12 * 8192 * 132
+    large, size = cached(16384)
+    assert large >= 8192 * size
+
+
+def test_a_stencil_finds_the_planes_of_the_wave_before_and_the_rows_of_its_neighbours() -> None:
+    """Of 7 points, 3 are of one row, and 3 rows of one plane; a wave is two planes, of which the L2 cache holds dozens."""
+    n, m = 514, 512
+    slices = [("1:-1", "1:-1", "2:"), ("1:-1", "1:-1", ":-2"), ("1:-1", "2:", "1:-1"), ("1:-1", ":-2", "1:-1")]
+    slices += [("2:", "1:-1", "1:-1"), (":-2", "1:-1", "1:-1"), ("1:-1", "1:-1", "1:-1")]
+    ends = {"1:-1": "1:513", "2:": "2:514", ":-2": "0:512"}
+    lines = [f"p = f32[{n},{n},{n}] parameter(0)"]
+    for k, place in enumerate(slices):
+        cut = ",".join(f"[{ends[part]}]" for part in place)
+        lines.append(f"c{k} = f32[{m},{m},{m}] slice(p), slice={{{cut}}}")
+    lines += [f"a{k} = f32[{m},{m},{m}] add({f'a{k - 1}' if k > 1 else 'c0'}, c{k})" for k in range(1, 7)]
+    lines[-1] = "ROOT " + lines[-1]
+    p = ix.predict(ix.hlo.parse("ENTRY e { " + "\n".join(lines) + " }").entry, {}, device="h100")
+    size = 4 * m**3
+    assert p.emitter == "loop" and p.bytes[0] > 7 * size
+    assert 2 * size <= p.memory_bytes[0] <= 2.15 * size
+    assert 3 * size <= p.cache_bytes[0] <= 5.5 * size, "two planes, and some rows of a third, beside the result"
+
+
+def test_an_atomic_update_reads_what_it_writes() -> None:
+    """Rows of an array far beyond the L2 cache: of each that an update reaches, both ways."""
+    text = """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+    ENTRY e { t = f32[65536,1024] parameter(0)
+      i = s32[16384,1] parameter(1)
+      u = f32[16384,1024] parameter(2)
+      ROOT s = f32[65536,1024] scatter(t, i, u), update_window_dims={1}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum }"""
+    p = ix.predict(ix.hlo.parse(text).entry, {}, device="h100")
+    updates = 4 * 16384 * 1024
+    assert p.emitter == "scatter" and 3 * updates <= p.memory_bytes[0] <= 3.01 * updates
+    assert 2 * updates <= p.bytes[0] <= 2.1 * updates
+
+
 def test_arrays_that_some_blocks_read_count_for_all_of_them() -> None:
     """Every fourth row of the result reads a row of the array, twice; blocks of other rows read nothing."""
     text = """ENTRY e { x = f32[2048,4096] parameter(0)
@@ -252,6 +307,17 @@ def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
     )
     prediction = replace(prediction, time=np.ones(4))
     assert [plan["block_size"] for plan in prediction.best(4)] == [128, 64, 32, 1024]
+
+
+@pytest.mark.parametrize("device", ["h100", "cpu"])
+@pytest.mark.parametrize("name", ["concatenate", "concatenate_vectors", "loop_pool", "transpose_021"])
+def test_no_plan_is_faster_than_the_bytes_that_must_move(name: str, device: str) -> None:
+    """By the figures of `analyze`, which counts the distinct elements that are read, and the results."""
+    module = ix.hlo.load(Path(__file__).parents[1] / "golden" / f"{name}.hlo")
+    for kernel in ix.analyze(module, device).fusions:
+        p = ix.predict(kernel.instruction, device=device)
+        assert (p.memory_bytes >= kernel.ideal_bytes).all(), kernel.name
+        assert (p.time >= kernel.ideal_bytes / p.device.reached_bandwidth).all(), kernel.name
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -73,8 +73,9 @@ class Rates:
     """The rates of a device: `clock` in hertz, that of its matrix units, and `operations` on elements per second.
 
     `scalar` and `matrix` have the multiply-adds of a core in a clock by element type; in `matrix`, f32 stands for tf32. A core
-    does `special` functions (exponentials, reciprocals, ...) in a clock. A launch takes `launch` seconds, and each block
-    `block` seconds besides its work. Products by a library reach the share `product_share` of these rates with its largest
+    does `special` functions (exponentials, reciprocals, ...) in a clock. A launch takes `launch` seconds, that of a kernel
+    which follows another one `following`, and each block `block` seconds besides its work. Kernels reach the share `reached`
+    of the rates of cores. Products by a library reach the share `product_share` of these rates with its largest
     tiles; `tile_cost` elements of a tile's rows and columns cost as much as they are multiplied. Seconds m of memory and a of
     arithmetic take `(m^p + a^p)^(1/p)`, with `overlap` as p; 0: the longer of both (see docs/prediction.md).
     """
@@ -85,7 +86,9 @@ class Rates:
     scalar: Mapping[str, int] = field(hash=False)
     matrix: Mapping[str, int] = field(hash=False)
     launch: float = 3.3e-6
+    following: float = 0.75e-6
     block: float = 0.0
+    reached: float = 1.0
     special: int = 16
     product_share: float = 0.8
     tile_cost: float = 16.0
@@ -93,7 +96,7 @@ class Rates:
 
     def __post_init__(self) -> None:
         check_fields(self, scalar=of_type(Mapping), matrix=of_type(Mapping))
-        _check_numbers(self, may_be_zero=("block", "launch", "overlap"))
+        _check_numbers(self, may_be_zero=("block", "launch", "following", "overlap"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +175,24 @@ class Device:
         """The constants of the model of times, in the order in which the core expects them; see docs/prediction.md."""
         c, m, r = self.cores, self.memory, self.rates
         held = (c.count, c.warp_size, c.threads, c.blocks, c.registers, c.shared_bytes)
-        moved = (self.reached_bandwidth, m.l2_bandwidth, r.operations, r.clock * c.issue, r.clock)
-        served = (r.clock, r.clock, m.latency, m.l2_latency, m.l1_latency)
+        clock = r.clock * r.reached
+        moved = (self.reached_bandwidth, m.l2_bandwidth, r.operations * r.reached, clock * c.issue, clock)
+        served = (clock, r.clock, m.latency, m.l2_latency, m.l1_latency)
         return tuple(map(float, (*held, *moved, *served, r.launch, r.block, r.overlap)))
 
     @property
     def launch_seconds(self) -> float:
         """The seconds of a kernel besides its work: those of its launch, and of its first load."""
         return self.rates.launch + self.memory.latency
+
+    def after_another(self) -> Device:
+        """The device as a kernel of a program finds it that starts when another one ends: its launch was under way before."""
+        return self.with_rates(launch=min(self.rates.following, self.rates.launch))
+
+    @property
+    def first_launch_seconds(self) -> float:
+        """The seconds by which the launch of a program's first kernel takes longer than that of another one."""
+        return self.rates.launch - self.after_another().rates.launch
 
     @property
     def reached_bandwidth(self) -> float:

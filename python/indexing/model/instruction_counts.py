@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.hlo.layout import bit_width
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
@@ -40,6 +41,8 @@ TURNS = 2  # a warp takes so many for an atomic update of shared memory, besides
 INDEX_DIVISION = 4  # the instructions that divide an index by a constant that is no power of two
 DIVISION = 20  # the instructions that divide integers
 LOAD_LANES = 32  # the lanes that load or store in a clock of a core
+#: Integer instructions of the library's conversions of floats below 16 bits; what is encoded was rounded before.
+NARROW_FLOAT = {"round": 12, "encode": 0, "exact_bits": 0, "decode": 8}
 #: Instructions of real functions on the scalar units, and on that of special functions; any other operation is one.
 FUNCTIONS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("div", "rem"), (8, 1)),
@@ -316,6 +319,8 @@ def _of_values(values: Iterable[Value], registers: Collection[str]) -> Units:
         if isinstance(v, ir.Op):
             unit, factor = _unit(v)
             scalar, special = FUNCTIONS.get(v.opcode, (1, 0))
+            if _is_software(v):
+                unit, scalar = "s32", NARROW_FLOAT[v.opcode]
             if unit == "s32" and v.opcode in ("div", "rem"):
                 scalar, special = DIVISION, 0
             if unit == "f64":
@@ -327,6 +332,11 @@ def _of_values(values: Iterable[Value], registers: Collection[str]) -> Units:
         elif isinstance(v, ir.Within):
             units["s32"] += 1
     return units
+
+
+def _is_software(op: ir.Op) -> bool:
+    """Whether a function of the library converts from or to a float format of less than 16 bits."""
+    return op.opcode in NARROW_FLOAT and bit_width(op.format) < 16
 
 
 def _unit(op: ir.Op) -> tuple[str, int]:

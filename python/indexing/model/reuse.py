@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
 #: Numbers of blocks in x, y and z.
 Part: TypeAlias = "tuple[Interval, ...]"
+#: The elements of an array between bounds in each dimension.
+Box: TypeAlias = "list[Interval]"
 PARTS = 1009  # parts of a grid, a prime number: rows and tiles seldom begin where parts do
 PLACES = (317, 541, 769)
 PIECES = (1, 4)  # pieces of a wave of blocks; a box around those that cross the end of a row is far too large
+WAVES = (1, 4, 16)  # waves of blocks, one after the other, whose part of an array the L2 cache may hold
+KEPT = 0.5  # the share of the L1 cache that an array may take which all blocks read whole: others pass through it
 ITERATIONS = 16  # threads and blocks are taken to be in step for so many iterations of each loop
 BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
 
@@ -57,10 +61,12 @@ def reuse_of(
         of_boxes = min(_of_pieces(argument, maps, grid, length, pieces, most, memory) for pieces in PIECES) * count
         return min(of_boxes, once) if once <= count * most else of_boxes
 
-    of_share = memory.l1_bytes / resident
+    of_core = resident * of_block
     size = argument.element_count * storage_bytes(argument.element_type)
-    by_cores = cores.count * size if size <= of_share else float("inf")  # a core keeps it from block to block
-    return Reuse(min(moved(of_block, of_share), by_cores), moved(of_wave, memory.l2_bytes))
+    by_cores = cores.count * size if size <= memory.l1_bytes * KEPT else float("inf")  # from block to block
+    from_cache = min(moved(of_block, memory.l1_bytes / resident), moved(of_core, memory.l1_bytes), by_cores)
+    lengths = [of_wave * waves for waves in WAVES if of_wave * waves <= blocks or waves == 1]
+    return Reuse(from_cache, min(moved(length, memory.l2_bytes) for length in lengths))
 
 
 def _of_pieces(
@@ -121,14 +127,24 @@ def _part(grid: Dim3, count: int, place: int) -> Part:
 
 
 def _box_bytes(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, sector: int) -> float:
-    """The bytes of the box around the elements that some blocks reach by all maps, or of one box a map, if they are less."""
-    boxes = [_box(m, blocks) for m in maps]
-    boxes = [box for box in boxes if not any(i.is_empty for i in box)]
-    hull = [Interval(min(i.lower for i in of), max(i.upper for i in of)) for of in zip(*boxes, strict=True)]
-    return min(_bytes(argument, hull, sector), sum(_bytes(argument, box, sector) for box in boxes)) if boxes else 0.0
+    """The bytes of the boxes around the elements that some blocks reach by the maps; two become one where that has less."""
+    boxes: list[tuple[Box, float]] = []
+    for m in maps:
+        box = _box(m, blocks)
+        if any(i.is_empty for i in box):
+            continue
+        size = _bytes(argument, box, sector)
+        for k, (other, of_other) in enumerate(boxes):
+            hull = [Interval(min(a.lower, b.lower), max(a.upper, b.upper)) for a, b in zip(box, other, strict=True)]
+            if (of_hull := _bytes(argument, hull, sector)) <= size + of_other:
+                boxes[k] = hull, of_hull
+                break
+        else:
+            boxes.append((box, size))
+    return sum(size for _, size in boxes)
 
 
-def _box(m: IndexingMap, blocks: Part) -> list[Interval]:
+def _box(m: IndexingMap, blocks: Part) -> Box:
     dims = [Variable(v.name, v.interval if k < 3 else blocks[k - 3]) for k, v in enumerate(m.dims)]
     restricted = _restricted(m, dims, m.ranges)
     return [restricted.range(e) for e in restricted.results]
@@ -139,7 +155,7 @@ def _restricted(m: IndexingMap, dims: Sequence[Variable], ranges: Sequence[Varia
     return IndexingMap(symbolic, dims, ranges, m.runtimes, m.constraints)
 
 
-def _bytes(argument: Argument, box: Sequence[Interval], sector: int) -> float:
+def _bytes(argument: Argument, box: Box, sector: int) -> float:
     """The bytes of a box, in whole sectors along each run of elements that is contiguous in memory."""
     size = storage_bytes(argument.element_type)
     sizes = [min(i.upper - i.lower + 1, n) for i, n in zip(box, argument.dimensions, strict=True)]

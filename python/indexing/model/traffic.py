@@ -42,6 +42,7 @@ _Moved: TypeAlias = "tuple[Floats, NDArray[np.bool_]]"
 _Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], _Moved]"
 BASE_REGISTERS = 18  # the registers that a thread has for indices and addresses
 REREAD = 1.1  # bytes moved, as a multiple of an array's, that are read several times
+UPDATED = 2  # an atomic update reads what it writes
 MAX_GRID = 1 << 48  # blocks of one thread that are counted
 
 
@@ -143,6 +144,8 @@ class KernelTraffic:
         if size <= self.device.memory.l2_bytes:
             was_written = accesses.kind == "load" and argument.kind == "scratch"  # by this launch
             memory = np.minimum(memory, 0 if was_written else size)
+        if accesses.kind == "store" and any(updated == argument for updated, _ in self.kernel.updates):
+            cached, memory = UPDATED * cached, UPDATED * memory
         of_moved = (instructions if accesses.kind == "load" else 0.0) / np.maximum(moved, 1.0)
         return np.stack([instructions, sectors, moved, cached, memory, cached * of_moved, memory * of_moved])
 

@@ -76,8 +76,9 @@ class ProgramReport:
 
     @property
     def seconds(self) -> float:
-        """The sum of the predicted seconds of its kernels, as far as they are modelled."""
-        return sum(f.seconds or 0.0 for f in self.fusions)
+        """The predicted seconds of its kernels, as far as they are modelled, and of the launch of the first."""
+        of_kernels = sum(f.seconds or 0.0 for f in self.fusions)
+        return of_kernels + (self.device.first_launch_seconds if of_kernels else 0.0)
 
     @property
     def seconds_lost(self) -> float:

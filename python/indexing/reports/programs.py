@@ -24,7 +24,7 @@ from indexing.reports.lines import seconds_text
 from indexing.reports.profiles import beside_profile, read_profile
 from indexing.reports.program_report import ProgramReport
 from indexing.reports.remedies import remedies_of
-from indexing.reports.runs import Run, bytes_of_turns, runs_of
+from indexing.reports.runs import Run, TimeRange, bytes_of_turns, runs_of
 from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
 from indexing.reports.times import times_of
 from indexing.runtime.compiled_loops import MIN_LAUNCHES
@@ -72,19 +72,21 @@ def analyze(
     check_matmul(matmul)
     check_has_library(matmul, chosen.dialect)
     schedule = _schedule(part, chosen, is_planned, matmul)
-    reports = _reports(schedule, chosen, progress)
-    reports |= _in_loops(schedule, reports, chosen)
+    follower = chosen.after_another()
+    reports = _reports(schedule, follower, progress)
+    reports |= _in_loops(schedule, reports, follower)
     runs, range_ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
     total = range_.greatest or 1.0
     others = {} if is_planned else {step.origin: report for step, report in reports.items()}
     kernels = [_counted(reports[run.step], run, total, others) for run in runs]
+    started = TimeRange(chosen.first_launch_seconds, chosen.first_launch_seconds)
     notes = (_BEFORE,) if is_planned and len(kernels) > 1 else ()
     report = ProgramReport(
         part.module.name,
         chosen,
         tuple(sorted_kernels(kernels, "lost")),
         _PLANNED if is_planned else _FUSED,
-        range_,
+        range_ + started.repeated(1 if any(k.seconds for k in kernels) else 0),
         notes,
     )
     return report if profile is None else beside_profile(report, read_profile(profile, report.name))
