@@ -367,11 +367,16 @@ def of_f32(opcode: str, *operands: ir.Value) -> ir.Op:
 
 
 def becomes_vectors(value: Callable[..., ir.Value], inputs: int) -> bool:
-    """Whether the compiler makes vectors of the loop over an elementwise kernel's threads; True where it isn't gcc."""
+    """Whether the compiler makes vectors of the loop over an elementwise kernel's threads."""
+    kernel = elementwise(value, ["f32"] * inputs, "f32", 4096)
+    return has_vectors(write(make_thread_loops(kernel), TARGETS["c"]))
+
+
+def has_vectors(source: str) -> bool:
+    """Whether the compiler makes vectors of a loop of a kernel; True where it isn't gcc."""
     c_compiler = compiler.find_compiler()
     if "gcc" not in subprocess.run([*c_compiler.command, "-v"], capture_output=True, text=True, check=False).stderr:
         return True  # only gcc says it in this form
-    source = write(make_thread_loops(elementwise(value, ["f32"] * inputs, "f32", 4096)), TARGETS["c"])
     command = [*c_compiler.command, *c_compiler.flags, "-fopt-info-vec-optimized", "-", "-o", os.devnull, "-c"]
     return "loop vectorized" in subprocess.run(command, input=source, capture_output=True, text=True, check=True).stderr
 
@@ -383,6 +388,15 @@ def test_functions_of_f32_become_vectors() -> None:
     for opcode in [*names.split(), "pow", "atan2", "maximum", "round_away", "sign"]:
         inputs = 2 if opcode in ("pow", "atan2", "maximum") else 1
         assert becomes_vectors(partial(of_f32, opcode), inputs), opcode
+
+
+def test_the_sign_of_a_byte_becomes_vectors() -> None:
+    text = """HloModule levels
+ENTRY main { x = f32[4096] parameter(0) b = u8[4096] convert(x) c = f32[4096] convert(b)
+  one = f32[] constant(1) ones = f32[4096] broadcast(one), dimensions={} d = f32[4096] subtract(c, ones)
+  s = f32[4096] sign(d) e = f32[4096] multiply(s, x) ROOT r = (u8[4096], f32[4096]) tuple(b, e) }"""
+    (kernel,) = ix.compile(text, device="cpu").kernels
+    assert has_vectors(kernel.source)
 
 
 ZERO, SIX = ir.Constant("f32", 0.0), ir.Constant("f32", 6.0)

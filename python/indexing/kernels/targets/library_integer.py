@@ -127,8 +127,10 @@ def _wrap(kind: ElementType) -> Definition:
     return function(f"wrap_{kind.name}", text, "s8 u32")
 
 
-def _saturate(kind: ElementType, real: str) -> Definition:
-    """Truncation towards zero, clamped to the type's range; NaN gives 0. No branch keeps compilers from vectorizing it."""
+def saturate(kind: ElementType, real: str, choice: str = "{0} ? {1} : {2}", needs: str = "") -> Definition:
+    """Truncation towards zero, clamped to the type's range; NaN gives 0. `choice` is the text of a choice by a condition, which
+    takes the definitions in `needs`.
+    """
     storage = kind.storage_type
     suffix = "f" if real == "f32" else ""
     signed = kind.kind == "signed"
@@ -140,13 +142,17 @@ def _saturate(kind: ElementType, real: str) -> Definition:
     unit = {"s64": "ll", "u64": "ull"}.get(kind.name, "" if signed else "u")
     above = f"{(1 << top) - 1}{unit}"
     cases = ["x != x ? 0"] * signed + [f"x >= {beyond!r}{suffix} ? {above}"] * (top > digits)
+    least, near = (
+        choice.format(f"{x} {order} {end!r}{suffix}", x, f"{end!r}{suffix}")
+        for x, order, end in (("x", ">", low), ("least", "<", high))
+    )
     text = f"""\
 {storage} {name}({real} x) {{
-  {real} least = x > {low!r}{suffix} ? x : {low!r}{suffix}, near = least < {high!r}{suffix} ? least : {high!r}{suffix};
+  {real} least = {least}, near = {near};
   {storage} whole = ({storage})near;
   return {" : ".join([*cases, "whole"])};
 }}"""
-    return function(name, text, f"{storage} {real}")
+    return function(name, text, f"{storage} {real} {needs}")
 
 
 def _all() -> Iterator[Definition]:
@@ -165,7 +171,7 @@ def _all() -> Iterator[Definition]:
         if kind.is_byte_packed:
             yield _wrap(kind)
         for real in ("f32", "f64"):
-            yield _saturate(kind, real)
+            yield saturate(kind, real)
 
 
 INTEGER: tuple[Definition, ...] = tuple(_all())

@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from indexing.kernels.targets.library import Definition, function
+from indexing.kernels.targets.library_integer import saturate
+from indexing.ops.element_types import ELEMENT_TYPES
 
 _LN2 = math.log(2)
 _TO_INTEGER = "6755399441055744.0"  # 1.5 * 2**52: adding it rounds a number to an integer, in the last bits
@@ -190,9 +192,14 @@ $T ${name}imum_$T($T a, $T b) {
 def _choices() -> Iterator[Definition]:
     for real, bits in (("f32", "u32"), ("f64", "u64")):
         yield function("choose_$T", _CHOOSE, "$T $B bits_$T float_$T", T=real, B=bits)
+        sign = "$T sign_$T($T x) { return choose_$T((x == 0) | (x != x), x, copysign_$T(($T)1, x)); }"
+        yield function("sign_$T", sign, "$T choose_$T copysign_$T", T=real)
         for name, operator, join in (("max", ">", "&"), ("min", "<", "|")):
             words = {"T": real, "B": bits, "name": name, "operator": operator, "join": join}
             yield function("${name}imum_$T", _EXTREMUM, "$T bits_$T float_$T", **words)
+        choice = f"choose_{real}"
+        integers = (kind for kind in ELEMENT_TYPES.values() if kind.is_integer)
+        yield from (saturate(kind, real, choice + "({0}, {1}, {2})", choice) for kind in integers)
 
 
 def _exponential() -> Iterator[Definition]:
