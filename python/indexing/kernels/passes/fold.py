@@ -138,7 +138,7 @@ class _Folder:
             return op.operands[1] if first.value else op.operands[2]
         if op.opcode == "convert" and isinstance(first, ir.Constant):
             return _converted(op, first)
-        return op
+        return _root(op) if op.opcode == "pow" and isinstance(first, ir.Ref) else op
 
     def _ordered(self, op: ir.Op) -> bool | None:
         """Whether a comparison of integers holds; None if their ranges don't decide it."""
@@ -215,6 +215,18 @@ def _never_holds(op: ir.Op) -> bool:
         return False
     small, large = op.operands if op.opcode == "lt" else reversed(op.operands)
     return _is_float(small, math.inf) or _is_float(large, -math.inf)
+
+
+def _root(power: ir.Op) -> ir.Op:
+    """A power of 1/2 or -1/2 as a root of the base. Powers of -0 and of -inf, unlike their roots, are those of 0 and inf."""
+    base, exponent = power.operands
+    function = next((f for f, number in (("sqrt", 0.5), ("rsqrt", -0.5)) if _is_float(exponent, number)), None)
+    if function is None or power.type not in ("f32", "f64"):
+        return power
+    zero, pole = ir.Constant(power.type, 0.0), ir.Constant(power.type, -math.inf)
+    root = ir.Op(function, power.type, (ir.Op("add", power.type, (base, zero)),))
+    end = ir.Constant(power.type, math.inf if function == "sqrt" else 0.0)
+    return ir.Op("select", power.type, (ir.Op("eq", "pred", (base, pole)), end, root))
 
 
 def _is_float(value: ir.Value, number: float) -> bool:
