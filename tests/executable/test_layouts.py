@@ -85,20 +85,20 @@ ENTRY main { x = f32[3,4] parameter(0) y = f32[1,4] parameter(1) i = s32[] param
 ENTRY main {{ x = (f32[3,4]{{0,1}}, f32[1,5,1]{{1,0,2}}) parameter(0)
   a = f32[3,4]{{0,1}} get-tuple-element(x), index=0
   b = f32[1,5,1]{{1,0,2}} get-tuple-element(x), index=1
-  s = f32[3,4]{{0,1}} sort(a), dimensions={{1}}, to_apply=less
+  h = c64[3,3]{{0,1}} fft(a), fft_type=RFFT, fft_length={{4}}
+  s = f32[3,4]{{0,1}} fft(h), fft_type=IRFFT, fft_length={{4}}
   t = f32[3,4]{{0,1}} fusion(s), kind=kLoop, calls=columns
   u = f32[1,5,1]{{2,1,0}} sort(b), dimensions={{1}}, to_apply=less
   ROOT r = (f32[3,4]{{0,1}}, f32[3,4]{{0,1}}, f32[1,5,1]{{2,1,0}}) tuple(s, t, u) }}""",
 }
-PROGRAMS["the reference of two callers"] = f"""{LESS}
-{COLUMNS}
-sorted {{ x = f32[3,4]{{1,0}} parameter(0) ROOT s = f32[3,4]{{1,0}} sort(x), dimensions={{1}}, to_apply=less }}
+PROGRAMS["the reference of two callers"] = f"""{COLUMNS}
+transformed {{ x = f32[3,4]{{1,0}} parameter(0) ROOT s = c64[3,3]{{1,0}} fft(x), fft_type=RFFT, fft_length={{4}} }}
 ENTRY main {{ x = f32[3,4] parameter(0)
   p = pred[] parameter(1)
   y = f32[3,4]{{0,1}} fusion(x), kind=kLoop, calls=columns
-  a = f32[3,4] conditional(p, x, x), true_computation=sorted, false_computation=sorted
-  b = f32[3,4] conditional(p, y, y), true_computation=sorted, false_computation=sorted
-  ROOT r = (f32[3,4], f32[3,4]) tuple(a, b) }}"""
+  a = c64[3,3] conditional(p, x, x), true_computation=transformed, false_computation=transformed
+  b = c64[3,3] conditional(p, y, y), true_computation=transformed, false_computation=transformed
+  ROOT r = (c64[3,3], c64[3,3]) tuple(a, b) }}"""
 PROGRAMS["a subroutine"] = "\n".join(
     [
         "c0 { x = f32[3,4]{1,0} parameter(0) ROOT r = f32[3,4]{1,0} sine(x) }",

@@ -28,17 +28,23 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
 MAX_NODES = 64
+SHORT_ROW = 64  # elements of a row that a CPU sorts in vectors for the most part
+FEW_ELEMENTS = 1 << 14  # of all rows, for which a step of numpy costs a CPU more than it saves
 
 
 def computes_sort(i: Instruction, device: Device) -> bool:
-    """Whether kernels of a device sort the instruction's rows; on CPUs numpy is faster."""
-    return TARGETS[device.dialect].has_threads and sorted_by_kernel(i) is not None
+    """Whether kernels of a device sort the instruction's rows; many long ones are left to numpy on CPUs, where it is faster."""
+    runs = sorted_by_kernel(i)
+    if runs is None or TARGETS[device.dialect].has_threads:
+        return runs is not None
+    is_light = runs.size <= SHORT_ROW or i.shape.leaves[0].element_count <= FEW_ELEMENTS
+    return traits_of(i) is SORT and is_light and runs.size <= _longest(i, device)
 
 
 def group_sort(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """The kernel of a sort with what it alone reads and what alone reads it, or the passes that replace it."""
     i = seed.instruction
-    if not TARGETS[device.dialect].has_threads:
+    if not (TARGETS[device.dialect].has_threads or computes_sort(i, device)):
         return None
     replacement = _replacement(i, device)
     if replacement is not None:
@@ -63,18 +69,18 @@ def _replacement(i: Instruction, device: Device) -> Computation | None:
     runs = sorted_by_kernel(i)
     if runs is None or traits_of(i) is not SORT:
         return None
-    most = longest_run(_moved_bytes(i), device)
+    most = _longest(i, device)
     is_beside = all(major_to_minor(s)[-1] == runs.dimension for s in (i.shape.leaves[0], i.operands[0].shape))
     return None if runs.size <= most and is_beside else sort_in_passes(i, most)
 
 
-def _moved_bytes(sort: Instruction) -> int:
-    """The bytes that are moved with an element."""
+def _longest(sort: Instruction, device: Device) -> int:
+    """The most elements of a row that a block sorts, by the bytes that are moved with an element."""
     kinds = [o.shape.element_type for o in sort.operands]
     compared = compared_operands(sort.called[0], len(kinds))
     others = [kind for k, kind in enumerate(kinds) if k not in compared]
     moved = ORDER_BYTES if moves_by_order(others) else sum(map(storage_bytes, others))
-    return max(sum(storage_bytes(kinds[k]) for k in compared) + moved, 1)
+    return longest_run(max(sum(storage_bytes(kinds[k]) for k in compared) + moved, 1), device)
 
 
 def _after(facts: GraphFacts, seed: Node) -> list[Node]:

@@ -9,13 +9,15 @@ from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.sort.match import NAME
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace
 from indexing.kernels.launch import check_choice
+from indexing.kernels.targets import TARGETS
 
 if TYPE_CHECKING:
     from indexing.device.limits import Dim3
     from indexing.device.record import Device
     from indexing.kernels.emitters.sort.match import RowSort
 
-ELEMENTS = (1, 2, 4, 8, 16)
+ELEMENTS = (1, 2, 4, 8, 16, 32)
+MOST_IN_REGISTERS = 16  # elements of a thread; without threads they are in memory, beside those of other threads
 FEW_ELEMENTS, MANY_ELEMENTS = (
     8,
     16,
@@ -63,13 +65,12 @@ class SortPlan:
 def plan_sort(match: RowSort, device: Device, *, elements: int | None = None, rows: int | None = None) -> SortPlan:
     """Launch dimensions for a device.
 
-    Knobs: `elements` of a thread, 1, 2, 4, 8 or 16; `rows` of a block (or runs, where rows are sorted in runs): a power of two,
-    as many as its threads and its shared memory allow.
+    Knobs: `elements` of a thread, 1, 2, 4, 8 or 16, on CPUs 32; `rows` of a block (or runs, where rows are sorted in runs): a
+    power of two, as many as its threads and its shared memory allow.
     """
     legal = _legal(match, device)
     if elements is None:
-        length = _planned(match, 1, 1).length
-        wanted = MANY_ELEMENTS if length >= LONG_ROW else min(FEW_ELEMENTS, length)
+        wanted = _wanted_elements(_planned(match, 1, 1).length, device)
         elements = next((e for e in legal if e >= wanted), max(legal))
     check_choice("elements", elements, tuple(legal))
     if rows is None:
@@ -95,6 +96,13 @@ def longest_run(element_bytes: int, device: Device) -> int:
     return 1 << most.bit_length() - 1
 
 
+def _wanted_elements(length: int, device: Device) -> int:
+    """The elements of a thread by default; without threads as many as pay, since their exchanges are vectors of threads."""
+    if not TARGETS[device.dialect].has_threads:
+        return min(ELEMENTS[-1], length)
+    return MANY_ELEMENTS if length >= LONG_ROW else min(FEW_ELEMENTS, length)
+
+
 def _is_filled(plan: SortPlan, device: Device) -> bool:
     """Whether a block has no more threads than by default, and is a warp, or each core has a block."""
     threads, cores = plan.block[0], device.cores
@@ -111,8 +119,10 @@ def _legal(match: RowSort, device: Device) -> dict[int, tuple[int, ...]]:
     """The legal numbers of rows of a block, for each of elements of a thread; one pair that does not fit if none does."""
     legal: dict[int, tuple[int, ...]] = {}
     for elements in ELEMENTS:
+        if elements > MOST_IN_REGISTERS and TARGETS[device.dialect].has_threads:
+            break
         counts = [1 << k for k in range(_planned(match, elements, 1).count.bit_length())]
         rows = tuple(r for r in counts if fits(_planned(match, elements, r), device.limits))
         if rows:
             legal[elements] = rows
-    return legal or {ELEMENTS[-1]: (1,)}
+    return legal or {MOST_IN_REGISTERS: (1,)}
