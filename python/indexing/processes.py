@@ -9,8 +9,8 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 TICK = 1.0  # seconds between two calls of `on_tick`, at most
 MAX_DEATHS = 2  # an item is given up after so many processes died of it
 MEBIBYTE = 1 << 20
+# Reserved memory counts as allocated where it is writable: the core's allocator reserves a gibibyte that it may never use.
+_ALLOCATOR = {"MIMALLOC_ARENA_EAGER_COMMIT": "0"}
 _DIED = "the process that worked on it died, twice: it may need more memory than there is"
 _NO_START = (
     "worker processes can't start (exit status {}): does the script call this below `if __name__ == '__main__':`?"
@@ -77,6 +79,7 @@ class _Worker(Generic[Item]):
     deaths: int = 0
     begun: float = 0.0
     has_started: bool = False
+    has_worked: bool = False
 
 
 @dataclass(slots=True)
@@ -93,7 +96,8 @@ class _Pool(Generic[Item, Result]):
         for _ in range(count):
             ours, theirs = anew.Pipe()
             process = anew.Process(target=_serve, args=(theirs, self.work, self.limits.mebibytes), daemon=True)
-            process.start()
+            with _environment(_ALLOCATOR if self.limits.mebibytes is not None else {}):
+                process.start()
             theirs.close()
             self.workers.append(_Worker(process, ours))
 
@@ -155,17 +159,21 @@ class _Pool(Generic[Item, Result]):
             self.start(1)
 
     def _hand_out(self) -> None:
-        """Give idle workers an item; without one, they end. An item that ended a process is worked on while nothing else is."""
+        """Give idle workers an item; without one, they end. An item that ended a process has a new one, and no other works."""
         for worker in [w for w in self.workers if w.has_started and w.item is None]:
             busy = [w for w in self.workers if w.item is not None]
             if not self.waiting:
                 self._kill(worker)
                 self.workers.remove(worker)
-            elif not any(w.deaths for w in busy) and not (busy and self.waiting[0][1]):
+            elif any(w.deaths for w in busy) or (busy and self.waiting[0][1]):
+                continue
+            elif worker.has_worked and self.waiting[0][1]:
+                self._replace(worker)
+            else:
                 self._hand(worker, *self.waiting.popleft())
 
     def _hand(self, worker: _Worker[Item], item: Item, deaths: int) -> None:
-        worker.item, worker.deaths, worker.begun = item, deaths, time.monotonic()
+        worker.item, worker.deaths, worker.begun, worker.has_worked = item, deaths, time.monotonic(), True
         with suppress(OSError):  # it died meanwhile, which the next `recv` tells
             worker.pipe.send(item)
 
@@ -175,27 +183,43 @@ class _Pool(Generic[Item, Result]):
         worker.pipe.close()
 
 
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Let processes that are begun meanwhile have these variables, unless the user has set them."""
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
 def _serve(pipe: Connection, work: Callable[[Any], Any], mebibytes: int | None) -> None:
     """Work on items until the pipe is closed; answers are a result, or None and what was wrong."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     _end_with_parent()
     pipe.send((None, _limit_memory(mebibytes)))
+    has_worked = False
     while True:
         try:
             item = pipe.recv()
         except EOFError:
             return
-        answer = _answer(work, item)
+        answer, has_worked = _answer(work, item, has_worked), True
         try:
             pipe.send(answer)
         except BaseException as error:  # the result can't travel
             pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
-def _answer(work: Callable[[Any], Any], item: Any) -> tuple[Any, str | None]:
+def _answer(work: Callable[[Any], Any], item: Any, has_worked: bool) -> tuple[Any, str | None]:
+    """The result, or what was wrong. Without memory, a process that has worked on other items ends: a new one tries again."""
     try:
         return work(item), None
     except BaseException as error:  # whatever it is, a panic of the core too, it is the answer for this item
+        if isinstance(error, MemoryError) and has_worked:
+            os._exit(1)
         return None, f"{type(error).__name__}: {error}"
 
 

@@ -32,7 +32,7 @@ def add_folder_options(sub: argparse.ArgumentParser) -> None:
     group.add_argument("--ray", metavar="ADDRESS", help="by the Ray cluster there; local begins one")
     group.add_argument("--timeout", metavar="SECONDS", type=positive_integer, help="give up a program after this time")
     group.add_argument(
-        "--memory", metavar="MIB", type=positive_integer, help="give up a program that takes more memory"
+        "--memory", metavar="MIB", type=positive_integer, help="give up a program whose process takes more memory"
     )
     group.add_argument("--retry-errors", action="store_true", help="analyze those with an error again")
     group.add_argument("--log", metavar="FILE", help="add a line of JSON there for each program")
@@ -73,7 +73,7 @@ def analyze_folder(options: argparse.Namespace) -> Answer:
     }
     count = f"{tables.analyzed} program{'' if tables.analyzed == 1 else 's'}"
     lines = [
-        f"{count} analyzed, {tables.failed} with an error; {tables.known} known from before",
+        f"{count} analyzed, {tables.known} known from before; {tables.failed} with an error",
         *_error_lines(tables.errors),
         f"a row for each program in {tables.programs}, for each fusion in {tables.fusions}",
     ]
@@ -90,5 +90,5 @@ def _error_lines(errors: Mapping[str, str]) -> Iterator[str]:
 
 def _has_failed(tables: ix.AnalyzedFiles, max_errors: float) -> bool:
     """Whether too many programs have an error, or nothing was there to analyze."""
-    is_empty = tables.analyzed == tables.failed and tables.known == 0
-    return is_empty or tables.failed * 100 > tables.analyzed * max_errors
+    count = tables.analyzed + tables.known
+    return tables.failed == count or tables.failed * 100 > count * max_errors

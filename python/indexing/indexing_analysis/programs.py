@@ -324,7 +324,7 @@ def _of_file(path: str, direction: Direction) -> FileMaps:
     try:
         maps = _of_program(load(path), (), direction)
         maps.find()
-    except (IndexingError, OSError, MemoryError, RecursionError) as error:
+    except (IndexingError, OSError, RecursionError) as error:
         return _failed(path, f"{type(error).__name__}: {error}")
     return FileMaps(path, maps)
 

@@ -135,13 +135,13 @@ def _unreadable(folder: Path, path: Path, problem: str) -> Source:
 
 
 def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows:
-    """The rows of a file, or of its content if that is given. An error becomes a row as well."""
+    """The rows of a file, or of its content if that is given. An error becomes a row as well, but for a MemoryError."""
     if source.problem:
         return failed(source, device, source.problem)
     started = time.perf_counter()
     try:
         report = analyze(load(source.place) if data is None else program_of(data, source.path), device)
-    except (IndexingError, OSError, MemoryError, RecursionError) as error:
+    except (IndexingError, OSError, RecursionError) as error:
         return failed(source, device, f"{type(error).__name__}: {error}".removesuffix(": "))
     row = _program_row(source, report)
     row["analysis_seconds"] = time.perf_counter() - started

@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedFiles:
-    """The number of programs that were analyzed, the errors of some by path, and the number of those analyzed before.
+    """The number of programs that were analyzed, and of those analyzed before; the errors of some of both, by path.
 
     `programs` and `fusions` are the folders of the tables' parts, which `pandas.read_parquet` and others read as one table.
     """
@@ -44,7 +44,7 @@ class AnalyzedFiles:
 
     @property
     def failed(self) -> int:
-        """The number of programs that had an error."""
+        """The number of programs of the folder that have an error."""
         return len(self.errors)
 
 
@@ -96,7 +96,7 @@ def analyze_files(
         new = [s for s in sources if (s.path, s.content) not in known]
         run_log = _RunLog(None if log is None else Path(log), place, len(new), len(sources) - len(new))
         done = _rows(new, chosen, workers, Limits(timeout, memory), ray, tables.flush_if_due)
-        analyzed, errors = 0, {}
+        analyzed, errors, known_errors = 0, {}, {s.path: e for s in sources if (e := known.get((s.path, s.content)))}
         try:
             for rows in tables.written(done):
                 analyzed += 1
@@ -109,7 +109,7 @@ def analyze_files(
             tables.flush()
             run_log.end(analyzed, len(errors))
         tables.drop_superseded()
-    return AnalyzedFiles(tables.programs, tables.fusions, analyzed, errors, len(sources) - len(new))
+    return AnalyzedFiles(tables.programs, tables.fusions, analyzed, known_errors | errors, len(sources) - len(new))
 
 
 def _check(workers: int, timeout: float | None, memory: int | None, ray: str | None) -> None:

@@ -34,14 +34,18 @@ class Tables:
         for folder in (self.programs, self.fusions):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def known(self, device: Device, without_errors: bool) -> set[tuple[str, str]]:
-        """The path and content of programs that this version analyzed for a device; parts of interrupted runs are removed."""
+    def known(self, device: Device, without_errors: bool) -> dict[tuple[str, str], str | None]:
+        """The errors (None: there was none) of programs that this version analyzed for a device, by path and content.
+
+        Parts of interrupted runs are removed.
+        """
         for part in self.fusions.glob("*.parquet"):
             if not (self.programs / part.name).exists():
                 part.unlink()  # a run was killed between the two
         rows = (r for part in self._parts() for r in self._read(part, (*_KEY, "error")))
         ours = [r for r in rows if (r["version"], r["device"]) == (__version__, str(device))]
-        return {_key(r)[:2] for r in ours if not (without_errors and r["error"] is not None)}
+        errors = {_key(r)[:2]: None if r["error"] is None else str(r["error"]) for r in ours}
+        return {key: error for key, error in errors.items() if error is None or not without_errors}
 
     def written(self, done: Iterable[FileRows]) -> Iterator[FileRows]:
         """Yield the rows, and write them as soon as they fill a part; `flush_if_due` writes those that have waited."""
