@@ -92,6 +92,7 @@ ENTRY e {{
         selection("2,5,4", "size=1x4x3 stride=1x3x2 pad=0_0x3_2x1_1", "2,3,2", "GT"),
         selection("3,4", "size=2x2 stride=2x2 pad=2_0x0_0", "2,2"),
         selection("1", "size=1", "1"),
+        selection("", "", ""),
     ],
     ids=lambda module: module.entry.root.shape.dimensions,
 )

@@ -141,6 +141,8 @@ class Expansion:
         self, value: BuiltInstruction, filler: BuiltInstruction, ends: Sequence[tuple[int, int]]
     ) -> BuiltInstruction:
         """The value padded with `filler`, by the numbers in `ends` before and after each dimension; negative ones crop it."""
+        if not ends:
+            return value  # a scalar
         sizes = [n + low + high for n, (low, high) in zip(value.dimensions, ends, strict=True)]
         return self.add("pad", value.element_type, sizes, [value, filler], padding=padding_text(ends))
 
