@@ -132,6 +132,36 @@ def test_counts_are_those_of_numpy(kind: str, direction: str) -> None:
     assert known > 20
 
 
+@pytest.mark.parametrize(("state", "count"), [("s32[1]", 5), ("s32[1,1]", 5), ("s32[2]", None)])
+def test_a_counter_that_is_no_scalar(state: str, count: int | None) -> None:
+    """An array of one element counts; of two, one of which is compared, the loop looks at its condition."""
+    sizes = [int(n) for n in state[4:-1].split(",")]
+    whole = ", ".join("[0:1]" for _ in sizes)
+    one = "s32[" + ",".join("1" for _ in sizes) + "]"
+    opened, closed = "{" * len(sizes), "}" * len(sizes)
+    ones = opened + ", ".join("1" for _ in range(sizes[-1])) + closed
+    text = f"""HloModule counted
+body {{
+  n = {state} parameter(0)
+  k = {state} constant({ones})
+  ROOT m = {state} add(n, k)
+}}
+condition {{
+  n = {state} parameter(0)
+  s = {one} slice(n), slice={{{whole}}}
+  bound = {one} constant({opened}5{closed})
+  less = pred{one[3:]} compare(s, bound), direction=LT
+  ROOT more = pred[] reshape(less)
+}}
+ENTRY main {{
+  z = s32[] constant(0)
+  n = {state} broadcast(z), dimensions={{}}
+  ROOT w = {state} while(n), condition=condition, body=body
+}}"""
+    assert count_of(text) == count
+    np.testing.assert_array_equal(compiled(ix.hlo.parse(text))(), np.full(sizes, 5, np.int32))
+
+
 def test_a_condition_that_needs_no_look_is_no_kernel() -> None:
     run = compiled(loop(), device="cpu")
     run(np.zeros(8, np.float32))

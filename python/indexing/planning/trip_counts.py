@@ -77,7 +77,7 @@ def _number(tree: object) -> int | None:
     ref = _scalar(tree)
     if ref is None or not ref.node.instruction.is_constant or not element_type(ref.shape.element_type).is_integer:
         return None
-    return int(only_array(ref.node.instruction.literal))
+    return int(only_array(ref.node.instruction.literal).item())
 
 
 def _scalar(tree: object) -> Ref | None:
