@@ -379,8 +379,9 @@ def test_the_reads_of_indices_are_stated() -> None:
     } and not accesses.unknown  # the operand is updated in place, not read
 
 
-def test_without_threads_one_block_makes_all_updates_plainly() -> None:
-    kernel = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", "")).entry, dialect="c")
+@pytest.mark.parametrize("flag", ["", ", indices_are_sorted=true"])
+def test_without_threads_one_block_makes_all_updates_plainly(flag: str) -> None:
+    kernel = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", flag)).entry, dialect="c")
     assert kernel.grid != (1, 1, 1) and kernel.launch_grid == (1, 1, 1)
     assert "compare_and_swap" not in kernel.source and "__atomic" not in kernel.source
     cuda = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", "")).entry)

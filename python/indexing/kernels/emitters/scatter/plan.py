@@ -65,7 +65,7 @@ def plan_scatter(
     *,
     block_size: int | None = None,
     vector_width: int | None = None,
-    atomic: int = 0,
+    atomic: int | None = None,
     segment: int | None = None,
     copies: int | None = None,
 ) -> ScatterPlan:
@@ -73,14 +73,17 @@ def plan_scatter(
 
     Knobs: `block_size`, from 1 thread to the most of a block (default 128), 1 if updates are applied in turn; `vector_width`,
     1, 2, 4, 8 or 16 updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although
-    indices are sorted; `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any
-    number (default 32 if atomic updates can join segments, else 0); `copies`, the blocks that combine atomic updates in copies
-    of the outputs in shared memory first, 0 to 1024, if these are integers, f32 or f64 and fit (default 0 if there are many
-    elements, or few updates of each).
+    indices are sorted (default where threads are loops, which take windows as vectors, unless `segment` is given); `segment`,
+    the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any number (default 32 if atomic
+    updates can join segments, else 0); `copies`, the blocks that combine atomic updates in copies of the outputs in shared
+    memory first, 0 to 1024, if these are integers, f32 or f64 and fit (default 0 if there are many elements, or few updates of
+    each).
     """
-    check_knob("atomic", atomic, 0, 1)
     hero = match.heroes[0]
     mode = update_mode(hero)
+    if atomic is None:
+        atomic = int(segment is None and not TARGETS[device.dialect].has_threads)
+    check_knob("atomic", atomic, 0, 1)
     if atomic and mode == "sorted" and may_be_atomic(hero):
         mode = "atomic"
     is_cut = mode == "sorted" and may_cut(hero)
@@ -139,17 +142,23 @@ def _default_copies(match: Scattered, size: int, threads: int, device: Device) -
 
 def scatter_knobs(match: Scattered, default: ScatterPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs; there are segments only where updates are not all atomic."""
-    hero, is_sorted = match.heroes[0], default.mode == "sorted"
+    hero = match.heroes[0]
+    is_sorted = update_mode(hero) == "sorted"
     segments = range(MAX_SEGMENT + 1) if is_sorted and may_cut(hero) else range(1)
-    atomic = Knob("atomic", (0, 1) if is_sorted and may_be_atomic(hero) else (0,), 0)
+    is_chosen = is_sorted and may_be_atomic(hero)
+    atomic = Knob("atomic", (0, 1) if is_chosen else (0,), int(is_chosen and default.mode == "atomic"))
     copies = range(_most_copies(_copy_bytes(match, default.mode, device), device) + 1)
-    threads, width = linear_knobs(default, adjacent_updates(hero, default.mode), device.limits)
+    along = adjacent_updates(hero, "atomic" if is_chosen else default.mode)
+    threads, width = linear_knobs(default, along, device.limits)
     if len(copies) > 1:  # the number of turns of a thread depends on it
         threads = replace(threads, effect="kernel")
     if default.mode == "in turn":
         threads = Knob("block_size", range(1, 2), 1)
     return KnobSpace(
         NAME,
-        (threads, width, atomic, Knob("segment", segments, default.segment), Knob("copies", copies, default.copies)),
-        (Condition("segment", ("atomic",), {(0,): segments, (1,): range(1)}),),
+        (threads, atomic, width, Knob("segment", segments, default.segment), Knob("copies", copies, default.copies)),
+        (
+            Condition("vector_width", ("atomic",), {(0,): (1,) if is_chosen else width.values, (1,): width.values}),
+            Condition("segment", ("atomic",), {(0,): segments, (1,): range(1)}),
+        ),
     )
