@@ -12,6 +12,21 @@ static __device__ void load_matrices(u32 *to, const void *from) {
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
 }
 
+static __device__ void load_transposed(u32 *to, const void *from) {
+  const u32 place = (u32)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
+}
+
+static __device__ void load_transposed_bytes(u32 *to, const void *from) {
+  u32 pairs[4];
+  load_transposed(pairs, from);
+  to[0] = __byte_perm(pairs[0], pairs[1], 0x6420);
+  to[1] = __byte_perm(pairs[2], pairs[3], 0x6420);
+  to[2] = __byte_perm(pairs[0], pairs[1], 0x7531);
+  to[3] = __byte_perm(pairs[2], pairs[3], 0x7531);
+}
+
 static __device__ void multiply_matrices_s8(s32 *c, const u32 *a, const u32 *b) {
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
                "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -39,7 +54,10 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
   __align__(16) s8 x2[2];
   __align__(16) s8 x3[2];
   __align__(16) s8 x4[2];
-  __align__(16) f32 x5[2];
+  __align__(16) s8 x5[2];
+  __align__(16) s8 x6[2];
+  __align__(16) s8 x7[2];
+  __align__(16) f32 x8[2];
   sums[0] = 0;
   sums[1] = 0;
   sums[2] = 0;
@@ -74,65 +92,69 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
   }
   #pragma unroll 4
   for (s32 turn9 = 0; turn9 < 32; turn9++) {
+    const s32 right_cell10 = th_x + turn9 * 16 + (th_x >> 4) * 48 + (turn9 >> 2) * 64;
     if (turn9 * 4 + (th_x >> 3) <= 69) {
-      const s32 j10 = turn9 * 4 + (th_x >> 3);
+      const s32 j11 = turn9 * 4 + (th_x >> 3);
       if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
-        const s32 j11 = (th_x & 7) + (bl_x & 3) * 8;
-        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + (j10 * 50 + j11 * 2 + (bl_x / 28) * 3500));
-        const s8 v13_1 = x4[0];
-        right_tile[th_x * 256 + ((th_x * 8 + turn9) & 31) * 4 - (th_x >> 3) * 2047] = v13_1;
-        const s8 v13_2 = x4[1];
-        right_tile[th_x * 256 + ((th_x * 8 + turn9 + 4) & 31) * 4 - (th_x >> 3) * 2047 + 128] = v13_2;
+        const s32 j12 = (th_x & 7) + (bl_x & 3) * 8;
+        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + (j11 * 50 + j12 * 2 + (bl_x / 28) * 3500));
+        const s8 v14_1 = x4[0];
+        x5[0] = v14_1;
+        const s8 v14_2 = x4[1];
+        x5[1] = v14_2;
+        *(s8x2 *)(right_tile + right_cell10 * 2) = *(const s8x2 *)(x5);
       } else {
-        right_tile[th_x * 256 + ((th_x * 8 + turn9) & 31) * 4 - (th_x >> 3) * 2047] = 0;
-        right_tile[th_x * 256 + ((th_x * 8 + turn9 + 4) & 31) * 4 - (th_x >> 3) * 2047 + 128] = 0;
+        x6[0] = 0;
+        x6[1] = 0;
+        *(s8x2 *)(right_tile + right_cell10 * 2) = *(const s8x2 *)(x6);
       }
     } else {
-      right_tile[th_x * 256 + ((th_x * 8 + turn9) & 31) * 4 - (th_x >> 3) * 2047] = 0;
-      right_tile[th_x * 256 + ((th_x * 8 + turn9 + 4) & 31) * 4 - (th_x >> 3) * 2047 + 128] = 0;
+      x7[0] = 0;
+      x7[1] = 0;
+      *(s8x2 *)(right_tile + right_cell10 * 2) = *(const s8x2 *)(x7);
     }
   }
   __syncthreads();
-  const s32 left_cell16 = th_x * 9 - (th_x >> 4) * 127 - ((th_x * 17) >> 7) * 8;
-  load_matrices(left, left_tile + left_cell16 * 16);
-  const s32 right_cell17 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1)) & 7);
-  load_matrices(right, right_tile + right_cell17 * 16);
-  const s32 left_cell18 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 2) & 7);
-  load_matrices(left + 4, left_tile + left_cell18 * 16);
-  const s32 right_cell19 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1) + 2) & 7);
-  load_matrices(right + 4, right_tile + right_cell19 * 16);
+  const s32 left_cell17 = th_x * 9 - (th_x >> 4) * 127 - ((th_x * 17) >> 7) * 8;
+  load_matrices(left, left_tile + left_cell17 * 16);
+  const s32 right_cell18 = th_x;
+  load_transposed_bytes(right, right_tile + right_cell18 * 16);
+  const s32 left_cell19 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 2) & 7);
+  load_matrices(left + 4, left_tile + left_cell19 * 16);
+  const s32 right_cell20 = th_x + 32;
+  load_transposed_bytes(right + 4, right_tile + right_cell20 * 16);
   multiply_matrices_s8(sums, left, right);
   multiply_matrices_s8(sums + 4, left, right + 2);
-  const s32 left_cell21 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 4) & 7);
-  load_matrices(left, left_tile + left_cell21 * 16);
-  const s32 right_cell22 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1) + 4) & 7);
-  load_matrices(right, right_tile + right_cell22 * 16);
+  const s32 left_cell22 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 4) & 7);
+  load_matrices(left, left_tile + left_cell22 * 16);
+  const s32 right_cell23 = th_x + 64;
+  load_transposed_bytes(right, right_tile + right_cell23 * 16);
   multiply_matrices_s8(sums, left + 4, right + 4);
   multiply_matrices_s8(sums + 4, left + 4, right + 6);
-  const s32 left_cell24 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 6) & 7);
-  load_matrices(left + 4, left_tile + left_cell24 * 16);
-  const s32 right_cell25 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1) + 6) & 7);
-  load_matrices(right + 4, right_tile + right_cell25 * 16);
+  const s32 left_cell25 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 6) & 7);
+  load_matrices(left + 4, left_tile + left_cell25 * 16);
+  const s32 right_cell26 = th_x + 96;
+  load_transposed_bytes(right + 4, right_tile + right_cell26 * 16);
   multiply_matrices_s8(sums, left, right);
   multiply_matrices_s8(sums + 4, left, right + 2);
   multiply_matrices_s8(sums, left + 4, right + 4);
   multiply_matrices_s8(sums + 4, left + 4, right + 6);
   #pragma unroll 2
-  for (s32 j28 = 0; j28 < 2; j28++) {
+  for (s32 half29 = 0; half29 < 2; half29++) {
     #pragma unroll 2
-    for (s32 half29 = 0; half29 < 2; half29++) {
-      if (half29 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16 <= 99 && j28 * 4 + (th_x & 3) + (bl_x & 3) * 8 <= 24) {
-        const s32 j30 = half29 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16;
-        const s32 j31 = j28 * 4 + (th_x & 3) + (bl_x & 3) * 8;
-        const s32 v33_1 = sums[j28 * 4 + half29 * 2];
-        const f32 v34_1 = (f32)v33_1;
-        const f32 v35_1 = v34_1 * 0.125f;
-        x5[0] = v35_1;
-        const s32 v33_2 = sums[j28 * 4 + half29 * 2 + 1];
-        const f32 v34_2 = (f32)v33_2;
-        const f32 v35_2 = v34_2 * 0.125f;
-        x5[1] = v35_2;
-        store_vector_8(o0 + (j30 * 50 + j31 * 2 + (bl_x / 28) * 5000), x5);
+    for (s32 part30 = 0; part30 < 2; part30++) {
+      if (half29 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16 <= 99 && part30 + (th_x & 3) * 2 + (bl_x & 3) * 8 <= 24) {
+        const s32 j31 = half29 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16;
+        const s32 j32 = part30 + (th_x & 3) * 2 + (bl_x & 3) * 8;
+        const s32 v34_1 = sums[half29 * 2 + part30];
+        const f32 v35_1 = (f32)v34_1;
+        const f32 v36_1 = v35_1 * 0.125f;
+        x8[0] = v36_1;
+        const s32 v34_2 = sums[half29 * 2 + part30 + 4];
+        const f32 v35_2 = (f32)v34_2;
+        const f32 v36_2 = v35_2 * 0.125f;
+        x8[1] = v36_2;
+        store_vector_8(o0 + (j31 * 50 + j32 * 2 + (bl_x / 28) * 5000), x8);
       }
     }
   }

@@ -1,14 +1,11 @@
 """The tile emitter: layouts of fragments by their definition, sizes with and without rests, types, proofs, faults."""
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product as all_of
 
 import pytest
 
 import indexing as ix
-from indexing._core import SymbolicExpr, constant
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.device.detect import find_device
 from indexing.device.table import portable_device
@@ -333,60 +330,16 @@ def test_knobs_that_are_not_legal(knob: str, value: int) -> None:
         emitted(product("64,32", "32,64", "64,64", PLAIN), **{knob: value})
 
 
-# ---------------------------------------------------------------- products of fragments
-
-
-def multiplied(block: ir.Block, known: dict[int, int], held: dict[tuple[str, int], tuple[str, int]]) -> Iterator[list]:
-    """Yield, for each product of thread 0, the source of both factors in its registers, the buffer of `LoadMatrices` and the
-    place of lane 0, and the register of the sum.
-    """
-
-    def at(e: SymbolicExpr) -> int:
-        size = max(e.used_variables(), default=-1) + 1
-        value = e.replace_variables([constant(known.get(k, 0)) for k in range(size)]).constant_value
-        assert value is not None
-        return value
-
-    for s in block:
-        match s:
-            case ir.For():
-                for counter in range(at(s.start), at(s.stop), s.step):
-                    known[s.variable] = counter
-                    yield from multiplied(s.body, known, held)
-            case ir.If():
-                yield from multiplied(s.then, known, held)
-            case ir.LetIndex(number, SymbolicExpr() as value):
-                known[number] = at(value)
-            case ir.LoadMatrices(to, first, source, place):
-                held |= {(to, at(first) + k): (source, at(place)) for k in range(4)}
-            case ir.MatrixMultiply():
-                yield [held[s.left, at(s.left_index)], held[s.right, at(s.right_index)], at(s.accumulator_index)]
-
-
-@pytest.mark.parametrize(("depth", "stages"), [(64, 1), (64, 2), (32, 3), (16, 3)])
-def test_each_fragment_is_multiplied_once_with_those_of_its_place_along_the_sum(depth: int, stages: int) -> None:
-    steps = 7
-    text = product(f"32,{depth * steps}", f"{depth * steps},32", "32,32", PLAIN)
-    kernel = emitted(text, tile_rows=32, tile_columns=32, tile_depth=depth, stages=stages, split_k=1)
-    lines = {"left": (rotated(32, depth, 8), 0), "right": (rotated(depth, 32, 8), 1)}
-    places = {
-        side: {m.evaluate(list(p))[0]: (p[free], p[1 - free]) for p in all_of(*(range(n + 1) for n in bounds(m)))}
-        for side, (m, free) in lines.items()
-    }
-    count = Counter()
-    for left, right, total in multiplied(kernel.ir.body, {}, {}):
-        (row, along), (column, other) = places["left"][left[1]], places["right"][right[1]]
-        assert along == other and left[0].removeprefix("left") == right[0].removeprefix("right")
-        count[row, column, along, total] += 1
-    corners = {(row, column) for row, column, _, _ in count}
-    assert {row for row, _ in corners} <= {0, 16} and {column for _, column in corners} <= {0, 16}
-    assert {along for *_, along, _ in count} == {*range(0, depth, 16)}
-    assert {*count.values()} == {steps} and len({total for *_, total in count}) * depth // 16 == len(count)
-
-
-def bounds(m: ix.IndexingMap) -> list[int]:
-    """The last value of each variable of a map."""
-    return [v.interval.upper for v in m.variables]
+def test_bytes_are_copied_as_they_lie_in_memory() -> None:
+    text = product("128,512", "512,256", "128,256", PLAIN, "s8", "s32")
+    kernel = emitted(text, tile_rows=64, tile_columns=128, split_k=1)
+    assert async_copies(kernel) == {"p0": {16}, "p1": {16}}
+    assert all(a.conflicts == 0 for a in bank_accesses(kernel, portable_device("cuda")))
+    assert "store_vector_16(o0" in kernel.source  # columns of two fragments alternate
+    odd = emitted(text.replace("256]", "250]"), tile_rows=64, tile_columns=128, split_k=1)
+    assert "store_vector_8(o0" in odd.source
+    assert odd.verify().open == odd.verify().refuted == ()
+    assert_written_once(odd, [ix.hlo.parse(text.replace("256]", "250]")).entry.root.shape])
 
 
 # ---------------------------------------------------------------- faults

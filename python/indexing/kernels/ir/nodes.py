@@ -192,7 +192,9 @@ class LoadMatrices:
 
     Lane l gives the place of 16 bytes: line l mod 8 of matrix l floordiv 8. Register q of `destination`, four words from
     `destination_index` on, gets a word of matrix q: of lane l word l mod 4 of line l floordiv 4; `transposed`, the elements
-    2 * (l mod 4) and the next of each line's element l floordiv 4. All threads of the warp take part.
+    2 * (l mod 4) and the next of each line's element l floordiv 4. Of transposed bytes, lines have eight pairs, and a word is
+    made of two matrices: the first two registers get the first bytes of pair l floordiv 4, those of lines 2 * (l mod 4) and the
+    next of matrices 0 and 1, then of 2 and 3; the other two the second bytes. All threads of the warp take part.
     """
 
     destination: str

@@ -9,7 +9,7 @@ from dataclasses import replace
 from indexing._core import SymbolicExpr
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import FULL_WORDS
+from indexing.kernels.ir.fragments import FULL_WORDS, PIECE_BYTES
 from indexing.kernels.ir.traversal import expressions_in
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.c_index import ATOM, PRODUCT, IndexWriter
@@ -139,7 +139,8 @@ class StatementWriter:
 
     def _loadmatrices(self, s: ir.LoadMatrices) -> None:
         plain = "load_matrices_rounded" if s.width == FULL_WORDS else "load_matrices"
-        name = "load_transposed" if s.transposed else plain
+        bytes_or_pairs = "load_transposed_bytes" if s.width == PIECE_BYTES else "load_transposed"
+        name = bytes_or_pairs if s.transposed else plain
         self._call(name, (s.destination, s.destination_index), (s.source, s.source_index))
 
     def _matrixmultiply(self, s: ir.MatrixMultiply) -> None:

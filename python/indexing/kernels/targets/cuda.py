@@ -265,6 +265,19 @@ _MATRICES = (
     _load_matrices("load_matrices", ""),
     _load_matrices("load_transposed", ".trans"),
     function(
+        "load_transposed_bytes",
+        """\
+void load_transposed_bytes(u32 *to, const void *from) {
+  u32 pairs[4];
+  load_transposed(pairs, from);
+  to[0] = __byte_perm(pairs[0], pairs[1], 0x6420);
+  to[1] = __byte_perm(pairs[2], pairs[3], 0x6420);
+  to[2] = __byte_perm(pairs[0], pairs[1], 0x7531);
+  to[3] = __byte_perm(pairs[2], pairs[3], 0x7531);
+}""",
+        "load_transposed u32",
+    ),
+    function(
         "load_matrices_rounded",
         """\
 void load_matrices_rounded(u32 *to, const void *from) {

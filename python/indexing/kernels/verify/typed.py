@@ -190,8 +190,8 @@ class _TypeChecker:
             yield f"load_matrices {s.source}: there is no such shared buffer"
         elif storage_bytes(source.element_type) * s.width != PIECE_BYTES:
             yield f"load_matrices {s.source}: {s.width} elements are not {PIECE_BYTES} bytes"
-        elif s.transposed and s.width != PIECE_BYTES // 2:
-            yield f"load_matrices {s.source}: only elements of 16 bits are transposed"
+        elif s.transposed and s.width < PIECE_BYTES // 2:
+            yield f"load_matrices {s.source}: only elements of 8 or 16 bits are transposed"
         yield from self._registers(s.destination, "u32")
 
     def _multiply(self, s: ir.MatrixMultiply) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr, constant
@@ -129,21 +129,25 @@ class _Body:
     # ------------------------------------------------------------ results
 
     def _finish(self) -> None:
-        """Build the epilogue and the stores of the sums of a thread, in pairs of neighbouring columns."""
+        """Build the epilogue and the stores of the sums of a thread, by neighbouring columns."""
         body, p, (rows, columns) = self.body, self.plan.product, self.counts
-        pair = PAIR if prod(p.columns) % PAIR == 0 else 1
-        halves = WORDS["accumulator"] // pair
+        together = 2 if self.plan.interleaves_columns else 1  # fragments whose columns alternate
+        run = PAIR * together
+        width = gcd(prod(p.columns), run)
         with (
             loop_over(body, rows, "i") as i,
-            loop_over(body, columns, "j") as j,
-            loop_over(body, halves, "half") as half,
+            loop_over(body, columns // together, "j") as j,
+            loop_over(body, WORDS["accumulator"] // PAIR, "half") as half,
+            loop_over(body, run // width, "part") as part,
         ):
-            register = half * pair
-            row, column = (self._at(SUM, self.lane, register, result=k) for k in range(2))
+            row, column = (self._at(SUM, self.lane, half * PAIR, result=k) for k in range(2))
             row = self.row_tile * self.plan.tile_rows + self.corner[0] + i * ROWS + row
-            column = self.column_tile * self.plan.tile_columns + self.corner[1] + j * COLUMNS + column
-            parts = [Part(row, prod(p.rows)), Part(column // pair, prod(p.columns) // pair)]
-            with inside(body, parts) as (at, vector), lanes(body, pair) as lane, body.base_scope():
-                total = (i * columns + j) * WORDS["accumulator"] + register + lane
+            column = (j * COLUMNS + column) * together + part * width
+            column = self.column_tile * self.plan.tile_columns + self.corner[1] + column
+            parts = [Part(row, prod(p.rows)), Part(column // width, prod(p.columns) // width)]
+            with inside(body, parts) as (at, vector), lanes(body, width) as lane, body.base_scope():
+                place = part * width + lane
+                fragment = i * columns + j * together + place % together
+                total = fragment * WORDS["accumulator"] + half * PAIR + place // together
                 held = Load(self.instruction.accumulator, "sums", (body.scope.simplify(total),))
-                self.tile.finish(held, at, body.scope.simplify(vector * pair + lane))
+                self.tile.finish(held, at, body.scope.simplify(vector * width + lane))

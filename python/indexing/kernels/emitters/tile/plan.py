@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap
+from indexing._core import IndexingMap, compose
 from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous, places
@@ -38,6 +38,14 @@ def rotated(lines: int, run: int, piece: int) -> IndexingMap:
     return places(lines, run, f"line * {run} + {turned} * {piece} + element mod {piece}")
 
 
+def interleaved(lines: int, run: int, piece: int) -> IndexingMap:
+    """As `rotated`, for lines along the sum whose bytes are transposed: those of a matrix, two of four, are neighbours."""
+    order = "line floordiv 16 * 16 + line floordiv 2 mod 2 * 8 + line mod 16 floordiv 4 * 2 + line mod 2"
+    domain = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
+    reordered = IndexingMap.parse(f"(line, element) -> ({order}, element), domain: {domain}")
+    return compose(reordered, rotated(lines, run, piece)).simplify()
+
+
 @dataclass(frozen=True, slots=True)
 class TilePlan(TiledPlan):
     """The plan of a tile that warps multiply with a matrix instruction."""
@@ -56,6 +64,11 @@ class TilePlan(TiledPlan):
         while self.tile_rows * self.tile_columns < WARPS * rows * columns and (rows, columns) != LEAST_WARP_TILE:
             rows, columns = (rows // 2, columns) if rows >= columns and rows > ROWS else (rows, columns // 2)
         return rows, columns
+
+    @property
+    def interleaves_columns(self) -> bool:
+        """Whether the even columns of two neighbouring fragments of the right factor are one fragment, and the odd ones one."""
+        return self.element_bytes == 1 and self.shared_tiles[1].fast == "free"
 
     @property
     def warps(self) -> tuple[int, int]:
@@ -100,11 +113,14 @@ class TilePlan(TiledPlan):
 
     def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
         piece, depth = self.instruction.piece, self.tile_depth
-        fast: Axis = reads if self.instruction.element_bytes == 2 else "sum"  # only 16 bits are transposed
+        is_transposed = self.element_bytes == 2 or (
+            self.element_bytes == 1 and side == "right"
+        )  # by the loads of fragments
+        fast: Axis = reads if is_transposed else "sum"
         lines, run = (free, depth) if fast == "sum" else (depth, free)
         along = depth if reads == "sum" else free
         kind = self.instruction.element_types[0 if side == "left" else 1]
-        place = rotated(lines, run, piece)
+        place = (interleaved if self.element_bytes == 1 and fast == "free" else rotated)(lines, run, piece)
         return SharedTile(side, kind, lines, run, fast, reads, gcd(size, piece, along), place)
 
 

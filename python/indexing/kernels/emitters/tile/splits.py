@@ -246,7 +246,7 @@ def _tile_space(
 
 
 def _conditions(legal: Mapping[str, tuple[int, ...]], fitting: Collection[tuple[int, ...]]) -> Iterator[Condition]:
-    """What remains legal of each knob, given those before it, so that a plan fits."""
+    """The values that remain legal of each knob, given those before it, so that a plan fits."""
     begun = {values[:n] for values in fitting for n in range(len(legal) + 1)}
     names = tuple(legal)
     for k, (name, choices) in enumerate(legal.items()):
