@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.scatter.match import NAME, Scattered
 from indexing.kernels.emitters.scatter.modes import (
@@ -73,16 +74,16 @@ def plan_scatter(
 
     Knobs: `block_size`, from 1 thread to the most of a block (default 128), 1 if updates are applied in turn; `vector_width`,
     1, 2, 4, 8 or 16 updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although
-    indices are sorted (default where threads are loops, which take windows as vectors, unless `segment` is given); `segment`,
-    the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any number (default 32 if atomic
-    updates can join segments, else 0); `copies`, the blocks that combine atomic updates in copies of the outputs in shared
-    memory first, 0 to 1024, if these are integers, f32 or f64 and fit (default 0 if there are many elements, or few updates of
-    each).
+    indices are sorted (default where threads are loops and windows vectors, or runs short, unless `segment` is given);
+    `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any number (default 32 if
+    atomic updates can join segments, else 0); `copies`, the blocks that combine atomic updates in copies of the outputs in
+    shared memory first, 0 to 1024, if these are integers, f32 or f64 and fit (default 0 if there are many elements, or few
+    updates of each).
     """
     hero = match.heroes[0]
     mode = update_mode(hero)
     if atomic is None:
-        atomic = int(segment is None and not TARGETS[device.dialect].has_threads)
+        atomic = int(segment is None and _is_better_unsorted(hero, device))
     check_knob("atomic", atomic, 0, 1)
     if atomic and mode == "sorted" and may_be_atomic(hero):
         mode = "atomic"
@@ -111,6 +112,13 @@ def plan_scatter(
         vector_width = widest_vector(MAX_LANES, widest, shape.element_count, [along]) if is_one else 1
     check_width(vector_width, along)
     return ScatterPlan(shape.dimensions, order, vector_width, threads, mode, segment, copies, size)
+
+
+def _is_better_unsorted(hero: Instruction, device: Device) -> bool:
+    """Whether a device would rather not look for the ends of runs of sorted indices."""
+    updates, elements = update_shape(hero).element_count, hero.operands[0].shape.element_count
+    pays = adjacent_updates(hero, "atomic") > 1 or updates < MIN_COMBINED * elements
+    return pays and not TARGETS[device.dialect].has_threads
 
 
 def _copy_bytes(match: Scattered, mode: UpdateMode, device: Device) -> int:
