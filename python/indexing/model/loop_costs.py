@@ -54,6 +54,9 @@ WINDOW = 400  # a processor overlaps so many steps
 UPDATE = 20  # the cost of an update of an element that stays, or that data choose; no two cores do them
 ELEMENT_UPDATE = 3  # the cost of one in a loop that moves from element to element
 VECTOR = 2  # the cost of an operation on vectors
+GATHER = (
+    32  # the cost of an access of an element that lies apart, where a guard changes: a branch, or a lane of a gather
+)
 INSERT = 2  # the cost of an access of one lane of a vector
 #: The steps of functions: those of their polynomials in 8 lanes, by the time that each takes in a loop on vectors of 32 bytes.
 STEPS = {
@@ -453,8 +456,9 @@ class _InnermostBody:
                 path = visitor._named(s, path)
                 apart, is_even = visitor.accesses_apart(s, path)
                 self.is_vector = self.is_vector and is_even and not (is_masked and apart)
+                gathered = GATHER * apart if is_masked and not isinstance(s, ir.AtomicUpdate) else 0
                 apart += is_masked and isinstance(s, ir.Store)
-                steps = visitor.known_of(s)[0] - apart
+                steps = visitor.known_of(s)[0] - apart + gathered
                 if isinstance(s, ir.AtomicUpdate) and is_even:
                     steps += ELEMENT_UPDATE - UPDATE
                 self._count(times * steps, times * apart, lanes)
