@@ -6,9 +6,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.textpath import TextPath
 
 import indexing as ix
 from indexing.cli import main
+from indexing.show.drawing import dot, svg
 from indexing.show.graphviz_layout import MAX_LAID_OUT, graphviz_svg
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "transformer_block.hlo"
@@ -35,6 +37,17 @@ def test_boxes_and_maps_are_drawn_apart() -> None:
             assert not any(a < x < c and b < y < d for a, b, c, d in boxes), "a map lies in a box"
     said = " ".join(root.itertext())
     assert "same index" in said and "floordiv" in said
+
+
+def test_boxes_are_as_wide_as_their_texts_in_a_wide_font() -> None:
+    """By the metrics of DejaVu Sans, which browsers take where Helvetica is missing, whatever font Graphviz measures."""
+    largest = max(ix.hlo.load(EXAMPLE).computations.values(), key=lambda c: len(c.instructions))
+    labels = re.findall(r'\[label="(.*?)\\n(.*?)", width=([\d.]+),', dot(largest))
+    rectangles = [float(r.attrib["width"]) for r in ElementTree.fromstring(svg(largest)).iter(f"{SVG}rect")]
+    assert len(labels) == len(rectangles) == len(largest.instructions)
+    for (*texts, inches), pixels in zip(labels, rectangles, strict=True):
+        needed = max(TextPath((0, 0), text, size=12).get_extents().width for text in texts)
+        assert needed < min(72 * float(inches), pixels), texts
 
 
 def test_a_png_picture_goes_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,7 @@ __all__ = [
 
 CELL = 16  # pixels from one cell to the next
 CHARACTER = 6  # pixels of one character of a label
+TITLE = 8  # of the title, in widely set fonts
 GAP = 18  # pixels between panels
 HEAD = 18  # pixels of a title
 
@@ -100,7 +101,7 @@ def positions_of(picture: Panels) -> Places:
     """The places of panels: levels below each other, from the left; with arrows, near those that they lead to."""
     sizes = [_size(panel) for panel in picture.panels]
     corners, routes, (width, height) = _corners(picture, sizes)
-    across = max(width, CHARACTER * max(len(picture.note), len(picture.title), 60))
+    across = max(width, CHARACTER * max(len(picture.note), 60), TITLE * len(picture.title))
     positions = []
     for panel, size, (x, y) in zip(picture.panels, sizes, corners, strict=True):
         left, top = GAP + x, 3 * HEAD + y

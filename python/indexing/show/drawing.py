@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 EDGE, HEIGHT = 16, 44  # pixels around the picture; the height of a box
 ROW = 13  # the height of a line with a map, above the reader's box
 NAME, LABEL = 60, 46  # characters of a line in a box, and of a line with a map
+POINTS = 72  # of an inch, in which Graphviz has widths
 PORTS = 10  # pixels between the ends of edges at a box
 
 
@@ -66,12 +67,13 @@ def dot(computation: Computation) -> str:
     lines.append(f'  edge [{font}, fontsize=10, color="{LINE}", fontcolor="{MUTED}", headport=n, tailport=s];')
     for name, instruction in computation.instructions.items():
         colour = colour_of(instruction)
-        width = ", penwidth=2" if instruction.is_root else ""
-        lines.append(
-            f"  n{numbers[name]} [label={dot_string(caption(instruction))}, fillcolor={dot_string(colour)}{width}];"
-        )
+        line = ", penwidth=2" if instruction.is_root else ""
+        width = Box(instruction, []).inner_width / POINTS  # Graphviz measures with a font that a reader may not have
+        label = f"label={dot_string(caption(instruction))}, width={width:.2f}"
+        lines.append(f"  n{numbers[name]} [{label}, fillcolor={dot_string(colour)}{line}];")
     for edge in edges(computation):
-        label = "\n".join(f"   {shortened(map_text(line), LABEL)}   " for line in edge.label.split("\n") if line)
+        texts = (shortened(map_text(line), LABEL) for line in edge.label.split("\n") if line)
+        label = "\n".join(text.center(len(text) * 5 // 4 + 6) for text in texts)
         ends = f"n{numbers[edge.operand.name]} -> n{numbers[edge.user.name]}"
         lines.append(f"  {ends} [label={dot_string(label)}, tooltip={dot_string(edge.label)}];")
     return "\n".join([*lines, "}", ""])
