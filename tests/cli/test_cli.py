@@ -451,13 +451,15 @@ def test_report(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path
 def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     out = printed(capsys, "doctor")
     assert "ok  cpu          runs programs" in out and "ok  reference    runs programs" in out
+    names = [line.split()[1] for line in out.splitlines() if line.startswith(("ok ", "no "))]
+    assert len(set(names)) == len(names) and {"cuda", "[cuda]", "cpu", "[cpu]"} < set(names)
     answer = json.loads(printed(capsys, "doctor", "--json"))
     assert {f["name"] for f in answer["back_ends"]} == {"cuda", "cpu", "reference"}
     assert all(f["about"] for f in answer["back_ends"] + answer["extras"])
     monkeypatch.setitem(sys.modules, "sympy", None)
     monkeypatch.setattr(diagnosis, "is_installed", lambda module: module != "sympy")
     lines = printed(capsys, "doctor").splitlines()
-    assert next(line for line in lines if line.startswith("no  sympy")).partition("; install ")[2]
+    assert next(line for line in lines if line.startswith("no  [sympy]")).partition("; install ")[2]
 
 
 def test_the_manual_and_the_shells_name_every_command_and_option(capsys: pytest.CaptureFixture[str]) -> None:

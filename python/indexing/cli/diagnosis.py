@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import indexing as ix
@@ -54,8 +54,9 @@ def doctor(options: argparse.Namespace) -> Answer:
     """Test each back end by running a program, and look for each extra."""
     backends = [test_device(name) for name in DEVICE_NAMES if name != "auto"]
     extras = [find_extra(extra) for extra in EXTRAS]
+    shown = [replace(f, name=f"[{f.name}]") for f in extras]  # as pip writes it: some are named as back ends are
     here = f"indexing {ix.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    lines = ["", "back ends", *(f.line() for f in backends), "", "extras", *(f.line() for f in extras)]
+    lines = ["", "back ends", *(f.line() for f in backends), "", "extras", *(f.line() for f in shown)]
     data: Json = {
         "version": ix.__version__,
         "python": platform.python_version(),
@@ -63,7 +64,7 @@ def doctor(options: argparse.Namespace) -> Answer:
         "back_ends": [as_json(f) for f in backends],
         "extras": [as_json(f) for f in extras],
     }
-    rows = [("yes" if f.works else "no", f.name, f.about) for f in (*backends, *extras)]
+    rows = [("yes" if f.works else "no", f.name, f.about) for f in (*backends, *shown)]
     return Answer(data, [here, Table(("works", "back end or extra", "about"), rows, lines)])
 
 
