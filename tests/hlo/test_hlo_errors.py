@@ -330,3 +330,34 @@ def test_a_row_of_another_computation_is_refused() -> None:
             ix.IndexingError, match=f"row {row} is not one of main, whose rows are {rows[0]} to {rows[-1]}"
         ):
             entry.instruction_at(row)
+
+
+HEADS = [
+    ("replica_count=2, num_partitions=3, is_scheduled=false, alias_passthrough_params=true", ""),
+    ("input_output_alias={ {0}: (0, {0}, must-alias), {1, 0}: (1, {}, may-alias), {}: (2, {1}) }", ""),
+    ("buffer_donor={ (0, {0}), (1, {}) }, allow_spmd_sharding_propagation_to_output={true,false}", ""),
+    ("allow_spmd_sharding_propagation_to_parameters=true, input_output_alias={}, frontend_attributes={a=b}", ""),
+    ("replica_count=^x", "expected an integer"),
+    ("num_partitions=2^.5", "expected the end of the attribute"),
+    ("is_scheduled=^yes", "expected true or false"),
+    ("allow_spmd_sharding_propagation_to_output={^tru,false}", "expected true or false"),
+    ("input_output_alias={ {0, ^a}: (0, {0}) }", "expected an integer"),
+    ("input_output_alias={ {0}: (^zero, {0}) }", "expected a parameter's number"),
+    ("input_output_alias={ {0}: (0, {0})^: {0} }", "expected '}'"),
+    ("input_output_alias={ {0}: (0, {0}), ^(0, {1}) }", "expected '{'"),
+    ("input_output_alias={ {0}: (0, {0}, ^never-alias) }", "expected may-alias or must-alias"),
+    ("buffer_donor={ (0, {0^-}) }", "expected '}'"),
+    ("buffer_donor={ (0, {0}^, may-alias) }", "expected ')'"),
+]
+
+
+@pytest.mark.parametrize(("attributes", "message"), HEADS)
+def test_attributes_of_the_head(attributes: str, message: str) -> None:
+    """`^` marks where the error points."""
+    text = f"HloModule m, {attributes}\nENTRY e {{ ROOT c = f32[] constant(1) }}"
+    if not message:
+        assert accepts_or_explains(text)
+        return
+    with pytest.raises(ix.ParseError, match=re.escape(message)) as caught:
+        ix.hlo.parse(text.replace("^", ""))
+    assert (caught.value.line, caught.value.column) == (1, text.index("^") + 1)

@@ -7,6 +7,7 @@ mod draft;
 mod element;
 mod error;
 mod groups;
+mod header;
 mod infer;
 mod lexer;
 mod literal;

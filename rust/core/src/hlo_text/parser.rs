@@ -11,6 +11,7 @@ use super::called::check_called;
 use super::calls::link_calls;
 use super::element::ElementType;
 use super::error::{HloError, Result};
+use super::header::check_header;
 use super::infer::COMPUTATION_KEYS;
 use super::lexer::{Cursor, Span};
 use super::opcodes::OPCODES;
@@ -135,6 +136,11 @@ impl<'a> Parser<'a> {
             let first = self.module.attributes.len();
             self.plain_attributes()?;
             self.module.header = Rows::new(first, self.module.attributes.len());
+            let text = self.cursor.text;
+            let attributes = self.module.attributes.iter();
+            attributes
+                .map(|a| (a.key.of(text), a.value))
+                .try_for_each(|(key, value)| check_header(text, key, value))?;
         }
         self.debug_tables()
     }
