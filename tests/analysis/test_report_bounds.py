@@ -48,7 +48,11 @@ def explained_seconds(kernel: FusionReport) -> float:
 
 
 def check(module: ix.hlo.Module, device: str) -> None:
-    for kernel in ix.analyze(module, device).fusions:
+    report = ix.analyze(module, device)
+    if report.seconds:
+        assert sum(f.share for f in report.fusions) == pytest.approx(1)
+        assert report.range.least <= report.range.greatest == pytest.approx(report.seconds)
+    for kernel in report.fusions:
         for row in kernel.accesses:
             assert row.will_move is None or row.ideal_bytes <= row.will_move, f"{kernel.name}: {row.array}"
             assert row.distinct <= row.elements and row.wasted <= row.excess, f"{kernel.name}: {row.array}"
@@ -56,6 +60,7 @@ def check(module: ix.hlo.Module, device: str) -> None:
             assert kernel.note.startswith("not modelled"), kernel.name
             continue
         assert kernel.run_seconds >= least_seconds(kernel), kernel.name
+        assert kernel.limit, kernel.name
         assert 0 <= kernel.run_seconds_lost <= kernel.run_seconds - kernel.device.rates.launch, kernel.name
         if kernel.memory_bytes is not None and kernel.limit in ("memory", "arithmetic", "issue"):
             work = kernel.run_seconds - kernel.device.launch_seconds
