@@ -21,8 +21,9 @@ from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blo
 from indexing.kernels.passes.lanes import lane_count
 
 MAX_STATEMENTS = 12  # a loop is unrolled here if it becomes at most so many
-MAX_SUM_TERMS = 4  # a sum of so many terms is unrolled in thread loops, if it becomes at most MAX_SUM_STATEMENTS
-MAX_SUM_STATEMENTS = 160
+# A sum, of whose terms none is stored, is unrolled in thread loops if it has at most so many terms, and becomes at most so many
+# statements: either of these pairs.
+FEW_TERMS = ((4, 160), (8, 64))
 MAX_IN_LANES = 128  # a loop inside a loop over lanes is unrolled if it becomes at most so many
 MAX_MARKED_STATEMENTS = 64  # a loop with loads of at most so many is left for the compiler to unroll
 UNROLL_FACTOR = 4
@@ -126,7 +127,8 @@ class _Unroller:
             return [loop]
         is_short = turns * len(inner) <= MAX_STATEMENTS
         if not self.has_threads:
-            is_few = turns <= MAX_SUM_TERMS and turns * len(inner) <= MAX_SUM_STATEMENTS
+            is_few = any(turns <= terms and turns * len(inner) <= statements for terms, statements in FEW_TERMS)
+            is_few = is_few and not any(isinstance(s, ir.Store) for s in inner)
             return self._written(loop, turns) if (is_short or is_few) and _is_sum(loop, inner) else [loop]
         if is_short:
             return self._written(loop, turns)

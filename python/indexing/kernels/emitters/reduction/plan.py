@@ -28,9 +28,11 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.kernels.lane_sectors import best_width, in_order
 from indexing.kernels.launch import check_knob
+from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vector
 
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
+MAX_IN_LANE = 8  # without threads, one lane reduces a row of at most so many elements
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
 MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
 MAX_SHORT_COLUMN = 16  # one thread reduces a column of at most so many elements, of however few columns
@@ -211,9 +213,17 @@ def _group_size(match: Heroes, d: Dimensions, width: int, threads: int | None, d
 def _row_group(match: Heroes, d: Dimensions, width: int, most: int, device: Device) -> int:
     sizes, size = device.widths, min(_sizes_read(match, d))
     groups = ceil_div(d.fast, width)
+    if _are_lanes(match, d, device):
+        return 1
     threads = min(threads_of_row(groups, width, width * size, most, device), sizes.row_threads)
     limit = min(most, sizes.row_threads) if d.is_worth_splitting else most
     return with_more_threads(threads, d.rows, groups, limit, device)
+
+
+def _are_lanes(match: Heroes, d: Dimensions, device: Device) -> bool:
+    """Whether neighbouring rows become lanes of vectors: short ones of one value each, where threads are loops."""
+    values = sum(len(hero.shape.leaves) for hero in match.heroes)
+    return d.reduced <= MAX_IN_LANE and values == 1 and not TARGETS[device.dialect].has_threads
 
 
 def _most_threads(d: Dimensions, width: int, device: Device) -> int:
