@@ -165,4 +165,5 @@ def test_an_instruction_that_several_kernels_compute_takes_their_times() -> None
     for kernel in by_name.values():
         assert kernel.note.startswith("this package runs ") and kernel.run_seconds > 2 * kernel.device.launch_seconds
         assert kernel.dram_bytes > kernel.ideal_bytes
+        assert all(row.why for row in kernel.accesses if row.excess)
     assert all(k.run_seconds is None for k in ix.analyze(ix.hlo.parse(TRANSFORMS), "cpu").fusions)

@@ -39,6 +39,8 @@ _BEFORE = (
     'For XLA\'s, analyze a program after it, such as ix.from_jax(f, *arguments, target="h100")'
 )
 
+_BETWEEN = "several kernels compute this instruction: the array stands between two of them, or another one has moved it already"
+
 
 @or_function
 def analyze(
@@ -189,7 +191,8 @@ def _report_of_parts(step: Step, device: Device) -> FusionReport:
         for row in part.accesses:
             ideal = row.ideal_bytes if row.kind == "write" and is_result else 0
             ideal = min(least.pop(given.get(row.array, ""), 0), row.ideal_bytes) if row.kind == "read" else ideal
-            rows.append(replace(row, array=given.get(row.array, row.array), ideal_bytes=ideal))
+            why = row.why or ("" if ideal == row.ideal_bytes else _BETWEEN)
+            rows.append(replace(row, array=given.get(row.array, row.array), ideal_bytes=ideal, why=why))
     longest = max(parts, key=lambda part: part.run_seconds or 0.0)
     names = ", ".join(f"{part.name} {seconds_text(part.run_seconds or 0.0)}" for part in parts)
     why = "one kernel of it would repeat work: " if step.origin.is_fusion else ""
