@@ -300,6 +300,16 @@ def test_what_may_not_be_read_is_a_row(tmp_path: Path, monkeypatch: pytest.Monke
     assert problems == {"m000.hlo": "", "m001.hlo": "Permission denied", "closed": "Permission denied"}
 
 
+def test_names_that_are_not_utf8_have_rows(tmp_path: Path) -> None:
+    folder = programs(tmp_path / "programs", 1)
+    for name, text in ((b"\xff\xe9.hlo", COPY.format(9)), (b"bad\xff.hlo", "no program")):
+        (folder / os.fsdecode(name)).write_text(text)
+    first, second = (ix.analyze_files(folder, tmp_path / "out", log=tmp_path / "log") for _ in range(2))
+    assert (first.analyzed, first.failed, second.analyzed, second.known) == (3, 1, 0, 3)
+    assert [row["path"] for row in table(first.programs)] == sorted(["m000.hlo", r"\xff\xe9.hlo", r"bad\xff.hlo"])
+    assert list(second.errors) == [r"bad\xff.hlo"] and r"bad\xff.hlo" in second.errors[r"bad\xff.hlo"]
+
+
 def test_a_folder_that_moved_is_known(tmp_path: Path) -> None:
     folder = programs(tmp_path / "programs", 2)
     ix.analyze_files(folder, tmp_path / "out")

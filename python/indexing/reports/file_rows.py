@@ -88,6 +88,11 @@ class Source:
         """The path of the file."""
         return Path(self.folder, self.path)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The path as a text of UTF-8, and the content: what a row is known by."""
+        return _utf8(self.path), self.content
+
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
@@ -151,11 +156,17 @@ def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows
 def failed(source: Source, device: Device, error: str) -> FileRows:
     """The row of a file with an error."""
     empty: Cells = dict.fromkeys(PROGRAM_COLUMNS)
-    return FileRows({**empty, **_key(source, device), "bytes": source.bytes, "error": error})
+    return FileRows({**empty, **_key(source, device), "bytes": source.bytes, "error": _utf8(error)})
+
+
+def _utf8(text: str) -> str:
+    """The text, in which bytes of a file's name that are not UTF-8 are escaped."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _key(source: Source, device: Device) -> Cells:
-    return {"path": source.path, "content": source.content, "version": __version__, "device": str(device)}
+    path, content = source.key
+    return {"path": path, "content": content, "version": __version__, "device": str(device)}
 
 
 def _program_row(source: Source, report: ProgramReport) -> Cells:

@@ -93,10 +93,10 @@ def analyze_files(
     with locked(Path(out) / ".lock", 0.0, f"another run writes to {out}: wait for its end, or give another folder"):
         known = tables.known(chosen, retry_errors)
         sources = list(sources_in(place, Path(out).resolve()))
-        new = [s for s in sources if (s.path, s.content) not in known]
+        new = [s for s in sources if s.key not in known]
         run_log = _RunLog(None if log is None else Path(log), place, len(new), len(sources) - len(new))
         done = _rows(new, chosen, workers, Limits(timeout, memory), ray, tables.flush_if_due)
-        analyzed, errors, known_errors = 0, {}, {s.path: e for s in sources if (e := known.get((s.path, s.content)))}
+        analyzed, errors, known_errors = 0, {}, {s.key[0]: e for s in sources if (e := known.get(s.key))}
         try:
             for rows in tables.written(done):
                 analyzed += 1
