@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(512) reduction_reduce(const f32 *__
   f32 v0 = (-0.0f);
   if ((th_x & 31) + (bl_x % 11) * 32 <= 320) {
     const s32 j1 = (th_x & 31) + (bl_x % 11) * 32;
-    #pragma unroll 4
+    #pragma unroll 8
     for (s32 step2 = 0; step2 < 65; step2++) {
       const s32 j3 = step2 * 16 + (th_x >> 5);
       const f32 v4 = p0[j1 + j3 * 321 + (bl_x / 11) * 337371];

@@ -1,8 +1,9 @@
 """Loop unrolling, here or by the target's compiler.
 
 With parallel threads, loops over the lanes of a vector, or over elements of a local array, are unrolled fully, since registers
-can't be indexed; four iterations of other loops with loads are, or all of up to sixteen, so that loads overlap. Short loops are
-unrolled here; others are marked for the compiler, which gives the same machine code in less time than compiling a long source.
+can't be indexed; four iterations of other loops with loads are, eight of a long one whose load is narrow, or all of up to
+sixteen, so that loads overlap. Short loops are unrolled here; others are marked for the compiler, which gives the same machine
+code in less time than compiling a long source.
 
 If threads become loops, the compiler vectorizes these inside of the others. Only sums of few terms are unrolled, which a thread
 loop then keeps in a register, and whose conditions on the counter are decided.
@@ -18,6 +19,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
+from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes.lanes import lane_count
 
 MAX_STATEMENTS = 12  # a loop is unrolled here if it becomes at most so many
@@ -27,6 +29,8 @@ FEW_TERMS = ((4, 160), (8, 64))
 MAX_IN_LANES = 128  # a loop inside a loop over lanes is unrolled if it becomes at most so many
 MAX_MARKED_STATEMENTS = 64  # a loop with loads of at most so many is left for the compiler to unroll
 UNROLL_FACTOR = 4
+NARROW_FACTOR = 8  # of long narrow loops
+MAX_NARROW_BYTES, MAX_NARROW_STATEMENTS, MIN_NARROW_TURNS = 4, 8, 32
 MAX_WHOLE = 16  # up to so many iterations are all unrolled, if they are at most MAX_WHOLE_STATEMENTS
 MAX_WHOLE_STATEMENTS = 128
 
@@ -58,6 +62,7 @@ class UnrollingRule:
 
     def __init__(self, buffers: Sequence[ir.Buffer]) -> None:
         self.spaces = {b.name: b.space for b in buffers}
+        self.bytes = {b.name: storage_bytes(b.element_type) for b in buffers}
 
     def factor(self, loop: ir.For) -> int:
         """The iterations that become straight code; 0: as the compiler decides."""
@@ -66,10 +71,14 @@ class UnrollingRule:
             return 0
         if turns * len(inner) <= MAX_STATEMENTS or loop.lanes or self._counts_registers(loop.variable, inner):
             return turns
-        is_worth_it = turns >= UNROLL_FACTOR and len(inner) <= MAX_MARKED_STATEMENTS and self._loads(inner)
+        loaded = self._loaded_bytes(inner)
+        if turns < UNROLL_FACTOR or len(inner) > MAX_MARKED_STATEMENTS or not loaded:
+            return 0
         # A loop that is left with few iterations costs more than it saves.
-        is_whole = turns <= MAX_WHOLE and turns * len(inner) <= MAX_WHOLE_STATEMENTS
-        return (turns if is_whole else UNROLL_FACTOR) if is_worth_it else 0
+        if turns <= MAX_WHOLE and turns * len(inner) <= MAX_WHOLE_STATEMENTS:
+            return turns
+        is_narrow = loaded <= MAX_NARROW_BYTES and len(inner) <= MAX_NARROW_STATEMENTS and turns >= MIN_NARROW_TURNS
+        return NARROW_FACTOR if is_narrow else UNROLL_FACTOR
 
     def _counts_registers(self, counter: int, inner: Sequence[ir.Statement]) -> bool:
         """Whether the counter occurs in an index of a local array."""
@@ -84,12 +93,11 @@ class UnrollingRule:
             if self.spaces[load.buffer] == "local":
                 yield from expressions_of(load)
 
-    def _loads(self, inner: Sequence[ir.Statement]) -> bool:
-        """Whether statements load from global memory."""
-        loaded = {load.buffer for s in inner for load in _loads(s)} | {
-            m.buffer for s in inner for m in moves(s) if m.kind == "load"
-        }
-        return any(self.spaces[name] == "global" for name in loaded)
+    def _loaded_bytes(self, inner: Sequence[ir.Statement]) -> int:
+        """The bytes that statements load from global memory."""
+        loaded = [(load.buffer, 1) for s in inner for load in _loads(s)]
+        loaded += [(m.buffer, m.width) for s in inner for m in moves(s) if m.kind == "load"]
+        return sum(self.bytes[name] * width for name, width in loaded if self.spaces[name] == "global")
 
 
 class _Unroller:
