@@ -356,7 +356,9 @@ def test_kernels_for_any_device_keep_the_limits_of_all() -> None:
             a <= b
             for a, b in zip((*least.block, *least.grid), (*device.limits.block, *device.limits.grid), strict=True)
         )
-    with pytest.raises(ix.CompileError, match="there is no dialect 'ptx'; choose one of cuda, c, opencl"):
+    with pytest.raises(
+        ix.CompileError, match="there is no dialect 'ptx'; choose one of cuda, c, opencl; devices are named by device="
+    ):
         portable_device("ptx")
 
 

@@ -297,5 +297,5 @@ def portable_device(dialect: str | None = None) -> Device:
     """
     device = PORTABLE.get(dialect or DEFAULT.dialect)
     if device is None:
-        raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(PORTABLE)}")
+        raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(PORTABLE)}; devices are named by device=")
     return device
