@@ -16,10 +16,10 @@ static inline bool within_s32(s32 x, s32 low, s32 high) { return low <= x && x <
 static void loop_pad_blocks(const f32 *restrict p0, const s32 *restrict p1, const f32 *restrict p2, f32 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     const s32 bl_x = block % 12;
+    const f32 v0 = p2[0];
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < -maximum_s32(bl_x * 32, 325) * 4 + 1428; th_x++) {
       const s32 i = th_x + bl_x * 128;
-      const f32 v0 = p2[0];
       f32 v1 = v0;
       if (within_s32(i / 119, 1, 10) & within_s32(i % 17, 1, 15) & (((i % 17) & 1) >= 1)) {
         const s32 j2 = i / 119 - 1;

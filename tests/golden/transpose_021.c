@@ -49,9 +49,9 @@ static void transpose_transpose_blocks(const f32 *restrict p0, f32 *restrict o0,
     }
     for (s32 r4 = 0; r4 < 4; r4++) {
       for (s32 th_y = 0; th_y < -maximum_s32(r4 * 4 + (bl_x % 6) * 16, 81) * 2 + 170; th_y++) {
+        const s32 j5 = th_y + r4 * 8 + (bl_x % 6) * 32;
         #pragma GCC ivdep
         for (s32 th_x = 0; th_x < 32; th_x++) {
-          const s32 j5 = th_y + r4 * 8 + (bl_x % 6) * 32;
           const f32 v6 = tile0[th_x * 33 + th_y + r4 * 8];
           const f32 v7 = abs_f32(v6);
           o0[th_x + th_y * 160 + bl_x * 5120 + r4 * 1280 + (bl_x / 30) * 27040 - (bl_x / 6) * 30688] = v7;

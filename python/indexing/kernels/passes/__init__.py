@@ -15,7 +15,7 @@ from indexing.kernels.passes.flatten import flatten_buffers
 from indexing.kernels.passes.fold import fold_constants
 from indexing.kernels.passes.grid_loop import make_grid_loops
 from indexing.kernels.passes.group_reductions import lower_group_reductions
-from indexing.kernels.passes.hoist import hoist_invariants
+from indexing.kernels.passes.hoist import hoist_from_threads, hoist_invariants
 from indexing.kernels.passes.index_widths import narrow_indices
 from indexing.kernels.passes.inline import inline_functions
 from indexing.kernels.passes.loop_splitting import split_loops
@@ -69,13 +69,15 @@ class Pass:
     `form` states what the kernel is like after it: `logical` (indices are those of HLO's arrays, no access is duplicated),
     `memory` (the accesses of parallel threads to memory become those of the source), `parallel` (these stay, values are
     written as the target needs them), `sequential` (threads are loops, for targets without threads). With
-    `may_drop_loads`, loads whose values nobody needs may go; other passes keep all loads.
+    `may_drop_loads`, loads whose values nobody needs may go; with `may_share_loads`, one load may serve several threads of a
+    block; other passes keep all loads.
     """
 
     name: str
     rewrite: Rewrite
     form: Form
     may_drop_loads: bool = False
+    may_share_loads: bool = False
 
 
 def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
@@ -116,6 +118,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("fold-again", _for_any(fold_constants), "parallel", may_drop_loads=True),
     Pass("dead-code-again", _for_any(remove_dead_code), "parallel", may_drop_loads=True),
     Pass("thread-loops", _for_sequential(make_thread_loops), "sequential"),
+    Pass("hoist-from-threads", _for_sequential(hoist_from_threads), "sequential", may_share_loads=True),
     Pass("row-loops", _for_sequential(make_row_loops), "sequential"),
     Pass("split-loops", _for_sequential(split_loops), "sequential"),
     Pass("grid-loop", _for_sequential(make_grid_loops), "sequential"),

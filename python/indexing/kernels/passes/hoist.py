@@ -1,7 +1,12 @@
-"""Loop-invariant code motion: statements that compute the same in each iteration are moved in front of the loop."""
+"""Loop-invariant code motion: statements that compute the same in each iteration are moved in front of the loop.
+
+Once threads are loops, what all threads of a block compute alike is computed once for them: compilers leave it in a loop if it
+has loads, or conditions such as those of a power.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Set
 from dataclasses import replace
 
 from indexing._core import SymbolicExpr
@@ -19,19 +24,40 @@ from indexing.kernels.ir.traversal import (
     values_of,
 )
 
+AXES = 3  # the first variables of an entry are the thread ids
+
 
 def hoist_invariants(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with loop-invariant definitions in front of their loops."""
     memory = Memory(kernel)
-    return rewrite_bodies(kernel, lambda f: _hoisted(f.body, f.variables, memory))
+
+    def changes(loop: ir.For) -> _ChangedNames:
+        return _ChangedNames(loop, memory, {m for s in ir.statements(loop.body) for m in memory.written(s)})
+
+    return rewrite_bodies(kernel, lambda f: _hoisted(f.body, f.variables, changes))
 
 
-def _hoisted(body: ir.Block, variables: tuple[ir.IndexVariable, ...], memory: Memory) -> ir.Block:
+def hoist_from_threads(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with definitions that are the same for all threads in front of the loops over threads. Loads of memory that
+    the kernel writes stay, for their order among its stores.
+    """
+    memory = Memory(kernel)
+    written = {m for s in ir.statements(kernel.body) for m in memory.written(s)}
+
+    def changes(loop: ir.For) -> _ChangedNames | None:
+        return _ChangedNames(loop, memory, written) if loop.variable < AXES else None
+
+    return replace(kernel, body=_hoisted(kernel.body, kernel.variables, changes))
+
+
+def _hoisted(
+    body: ir.Block, variables: tuple[ir.IndexVariable, ...], changes: Callable[[ir.For], _ChangedNames | None]
+) -> ir.Block:
     def on_block(block: ir.Block) -> ir.Block:
         out: list[ir.Statement] = []
         for statement in block:
-            if isinstance(statement, ir.For):
-                front, statement = _split(statement, _surely_runs(statement, variables), memory)
+            if isinstance(statement, ir.For) and (changing := changes(statement)) is not None:
+                front, statement = _split(statement, _surely_runs(statement, variables), changing)
                 out += front
             out.append(statement)
         return same_block(block, out)
@@ -41,14 +67,12 @@ def _hoisted(body: ir.Block, variables: tuple[ir.IndexVariable, ...], memory: Me
 
 def _surely_runs(loop: ir.For, variables: tuple[ir.IndexVariable, ...]) -> bool:
     """Whether the body provably runs at least once."""
-    start = loop.start.range([v.interval for v in variables]).upper
-    stop = loop.stop.constant_value
-    return stop is not None and start < stop
+    start, stop = (e.range([v.interval for v in variables]) for e in (loop.start, loop.stop))
+    return start.upper < stop.lower
 
 
-def _split(loop: ir.For, runs: bool, memory: Memory) -> tuple[list[ir.Statement], ir.For]:
+def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> tuple[list[ir.Statement], ir.For]:
     """The statements to move in front of the loop, and the loop without them."""
-    changing = _ChangedNames(loop, memory)
     front: list[ir.Statement] = []
     kept: list[ir.Statement] = []
     for statement in loop.body:
@@ -62,14 +86,13 @@ def _split(loop: ir.For, runs: bool, memory: Memory) -> tuple[list[ir.Statement]
 
 
 class _ChangedNames:
-    """The names, index variables and memory that a loop changes."""
+    """The names and index variables that a loop changes, and the memory of which its loads stay."""
 
-    def __init__(self, loop: ir.For, memory: Memory) -> None:
+    def __init__(self, loop: ir.For, memory: Memory, written: Set[str]) -> None:
         inner = list(ir.statements(loop.body))
-        self.memory = memory
+        self.memory, self.written = memory, written
         self.variables = {loop.variable}
         self.names: set[str] = set()
-        self.written = {m for s in inner for m in memory.written(s)}
         self.anything = any(map(orders_memory, inner))
         for s in inner:
             if isinstance(s, ir.Assign | ir.Var):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import prod
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Call, all_accesses, reached_elements
 from indexing.kernels.ir.nodes import Kernel
@@ -22,24 +22,28 @@ from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference
 
-X, Y, IDS = 0, 1, 6
+X, Y, AXES, IDS = 0, 1, 3, 6
 Key: TypeAlias = (
     "tuple[str, str, str, str]"  # the body, the kind of access, the buffer or called function, what it defines
 )
 Maps: TypeAlias = "dict[Key, Mapping[IndexingMap, int]]"  # with the times of each
 
 
-def compare_accesses(before: Kernel, after: Kernel, name: str, may_drop_loads: bool) -> Iterator[Check]:
+def compare_accesses(
+    before: Kernel, after: Kernel, name: str, may_drop_loads: bool, may_share_loads: bool
+) -> Iterator[Check]:
     """One check for each buffer that both kernels access, and kind of access; `name` is the pass between them.
 
-    With `may_drop_loads`, loads and calls for a name that nothing uses may be gone.
+    With `may_drop_loads`, loads and calls for a name that nothing uses may be gone. With `may_share_loads`, any thread of a
+    block may load an element for the others.
     """
     if before is after:
         return
     is_inlined = len(before.functions) != len(after.functions) and not may_drop_loads
     try:
         old, new = (
-            _through_functions(k) if is_inlined else _by_body(k, after, may_drop_loads) for k in (before, after)
+            _through_functions(k) if is_inlined else _by_body(k, after, may_drop_loads, may_share_loads)
+            for k in (before, after)
         )
     except IndexingError as error:
         yield Check("same accesses", name, "open", str(error).splitlines()[0])
@@ -105,14 +109,14 @@ def _through_functions(kernel: Kernel) -> Maps:
     }
 
 
-def _by_body(kernel: Kernel, like: Kernel, by_definition: bool) -> Maps:
+def _by_body(kernel: Kernel, like: Kernel, by_definition: bool, by_block: bool) -> Maps:
     """The maps of each function and of the entry, whose threads are numbered as those of the kernel `like`.
 
     With `by_definition`, loads and calls for different names are apart: those for one name may only go as a whole, since a
-    name that is used must be defined.
+    name that is used must be defined. With `by_block`, loads are those of whole blocks.
     """
     by_key: dict[Key, Counter[IndexingMap]] = defaultdict(Counter)
-    for name, a, m, times in _maps(kernel):
+    for name, a, m, times in _maps(kernel, by_block):
         m = renumbered(m, kernel, like) if name == kernel.name else m
         if not m.is_known_empty:
             by_key[_key(name, a, by_definition)][m] += times
@@ -120,15 +124,16 @@ def _by_body(kernel: Kernel, like: Kernel, by_definition: bool) -> Maps:
 
 
 @lru_cache(maxsize=2)  # those of the kernel after a pass are those before the next one
-def _maps(kernel: Kernel) -> list[tuple[str, Access | Call, IndexingMap, int]]:
+def _maps(kernel: Kernel, by_block: bool) -> list[tuple[str, Access | Call, IndexingMap, int]]:
     """The body, the access, its map from threads, and the iterations of loops on whose counters that does not depend, for
-    all accesses and calls that some thread makes.
+    all accesses and calls that some thread makes. With `by_block`, the entry's loads are those of the first thread.
     """
     made = []
     for name, body in all_accesses(kernel):
         accesses: list[Access | Call] = [*body.once, *body.calls]
         for a in accesses:
-            m = _map(body, a, a.index if isinstance(a, Call) else (element_of(kernel, a),))
+            is_shared = by_block and name == kernel.name and isinstance(a, Access) and a.kind == "load"
+            m = _map(body, a, a.index if isinstance(a, Call) else (element_of(kernel, a),), is_shared)
             if not m.is_known_empty and not (reduced := normalized(m)).is_known_empty:
                 made.append((name, a, reduced, _repeats(m)))
     return made
@@ -141,9 +146,24 @@ def _key(name: str, a: Access | Call, by_definition: bool) -> Key:
     return name, a.kind, a.buffer, a.definition * is_named
 
 
-def _map(body: Accesses, a: Access | Call, index: tuple[SymbolicExpr, ...]) -> IndexingMap:
+def _map(body: Accesses, a: Access | Call, index: tuple[SymbolicExpr, ...], is_shared: bool) -> IndexingMap:
     width = 1 if isinstance(a, Call) else a.width
-    return body.map(a.context, index, width, is_for_all_threads=True).simplify()
+    m = body.map(a.context, index, width, is_for_all_threads=not is_shared)
+    return (_of_block(m) if is_shared else m).simplify()
+
+
+def _of_block(m: IndexingMap) -> IndexingMap:
+    """The map from the first thread of each block to the elements of all threads: their ids are range variables."""
+    count = m.num_dims
+    places = [
+        variable(count + k) if k < AXES else variable(k if k < count else k + AXES) for k in range(len(m.variables))
+    ]
+    results = [e.replace_variables(places) for e in m.results]
+    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
+    dims = [Variable(v.name, Interval(0, 0) if k < AXES else v.interval) for k, v in enumerate(m.dims)]
+    ranges = [*(Variable(None, v.interval) for v in m.dims[:AXES]), *m.ranges]
+    symbolic = SymbolicMap(count, len(ranges) + len(m.runtimes), results)
+    return IndexingMap(symbolic, dims, ranges, m.runtimes, constraints)
 
 
 def _repeats(m: IndexingMap) -> int:
