@@ -27,7 +27,7 @@ from indexing.planning.program import emit_all as emit_all
 from indexing.planning.program import planned_kernels as planned_kernels
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
-from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
+from indexing.reference.program_arguments import array_of, check_count, host_value, is_on_gpu
 from indexing.runtime.device import Buffer, Device, ExchangingDevice, GraphDevice, LaunchTimes, MultiplyingDevice
 from indexing.runtime.graphed_run import GraphedRun
 from indexing.runtime.interpreter import InterpretedRun
@@ -174,10 +174,14 @@ class DeviceExecutable(Executable):
     def _run(self, arrays: Sequence[object], times: LaunchTimes | None = None) -> HloValue:
         check_count(self.module, arrays)
         formats, buffers = iter(self._argument_formats), list[Buffer]()
+        on_gpu = [*map(is_on_gpu, arrays)]  # once: to ask a small array takes as long as to pass it
         for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
-            buffers += self._buffers(array, p.shape, f"argument {k}", formats)
+            if on_gpu[k] and p.shape.is_array:
+                buffers.append(self._borrowed(array, p.shape, next(formats), f"argument {k}"))
+            else:
+                buffers += self._shared(array, p.shape, f"argument {k}", formats)
         # The protocol is checked last: that takes as long as a call.
-        is_exchanged = any(map(is_on_gpu, arrays)) and isinstance(self._on, ExchangingDevice)
+        is_exchanged = any(on_gpu) and isinstance(self._on, ExchangingDevice)
         values = self._program.run(buffers, self._exported if is_exchanged else self._downloaded, times)
         return tuple(values) if self.module.entry.root.shape.is_tuple else values[0]
 
@@ -198,13 +202,10 @@ class DeviceExecutable(Executable):
         """The number of device buffers, arguments excluded, that calls one after the other have allocated so far."""
         return self._program.allocated
 
-    def _buffers(self, value: object, shape: Shape, what: str, formats: Iterator[ArrayFormat]) -> list[Buffer]:
-        """The arrays of an argument in the device's memory, each in the next of `formats`."""
+    def _shared(self, value: object, shape: Shape, what: str, formats: Iterator[ArrayFormat]) -> list[Buffer]:
+        """The arrays of an argument in host memory, in that of the device, each in the next of `formats`."""
         if shape.is_array:
-            form = next(formats)
-            if is_on_gpu(value):
-                return [self._borrowed(value, shape, form, what)]
-            return [self._on.share(form.stored(host_array(value, shape, what)))]
+            return [self._on.share(next(formats).stored(array_of(value, shape, what)))]
         leaves = leaves_of(host_value(value, shape, what))
         return [self._on.share(next(formats).stored(array)) for array in leaves if array is not None]
 

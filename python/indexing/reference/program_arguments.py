@@ -87,15 +87,23 @@ def nested_value(shape: Shape, values: Iterator[HloValue]) -> HloValue:
 
 
 def host_array(value: object, shape: Shape, what: str) -> np.ndarray:
-    """The value converted to a numpy array of the shape; raises IndexingError if it doesn't fit."""
-    check_rank(shape, what)
+    """The value converted to a numpy array of the shape; raises IndexingError if it doesn't fit, or lies on a GPU."""
     if is_on_gpu(value):
         raise IndexingError(f"{what} lies on a GPU; expected an array in host memory")
+    return array_of(value, shape, what)
+
+
+def array_of(value: object, shape: Shape, what: str) -> np.ndarray:
+    """As `host_array`, for values that are known to lie in host memory."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        check_rank(shape, what)
         reason = f"{what} is {_described(value)} that numpy can't convert to an array: {error}"
         raise IndexingError(f"{reason}; expected an array of shape {shape}") from error
+    if array.shape == shape.dimensions and array.dtype == shape.dtype:  # the common case
+        return array
+    check_rank(shape, what)
     if not sizes_fit(array.shape, shape):
         sizes = list(shape.dimensions)
         raise IndexingError(f"{what} has shape {list(array.shape)}; expected {sizes} ({shape})")
