@@ -197,7 +197,7 @@ PLANS = {
     "a result read at another index": (TRANSPOSED_RESULT, ["a", "b t"]),
     "a result whose reader is read": (AROUND_ANOTHER, ["a", "l s", "b m t"]),
     "readers of one array": (SIBLINGS, ["a b tuple"]),
-    "readers of one array at two indices": (BACKWARDS, ["a", "b v w"]),
+    "readers of one array at two indices": (BACKWARDS, ["a b tuple v w"]),
     "a result beside a sum": (BESIDE_SUM, ["e", "p t"]),
     "results of a sum": (AFTER_SUM, ["e p t tuple"]),
     "a result beside an update": (BESIDE_UPDATE, ["d", "n"]),

@@ -92,10 +92,10 @@ def updated_by_itself(x: jax.Array, i: jax.Array, u: jax.Array) -> tuple[jax.Arr
 
 PROGRAMS: dict[Program, list[str]] = {
     different_arrays: ["loop", "loop", "scatter"],
-    loops_of_their_own: ["loop", "loop", "scatter"],
+    loops_of_their_own: ["loop", "scatter"],
     one_after_another: ["loop", "scatter"],
     read_between: ["loop", "loop", "scatter", "scatter"],
-    dependent: ["loop", "loop", "scatter", "scatter"],
+    dependent: ["loop", "scatter", "scatter"],
     many_threads: ["loop", "scatter", "scatter"],
     two_of_three: ["loop", "loop", "loop", "scatter", "scatter"],
     whole_array_read: ["loop", "loop", "scatter", "scatter"],

@@ -297,5 +297,6 @@ def portable_device(dialect: str | None = None) -> Device:
     """
     device = PORTABLE.get(dialect or DEFAULT.dialect)
     if device is None:
-        raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(PORTABLE)}; devices are named by device=")
+        known = ", ".join(PORTABLE)
+        raise CompileError(f"there is no dialect {dialect!r}; choose one of {known}; devices are named by device=")
     return device

@@ -15,6 +15,9 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
 from indexing.work import element_count
 
+MAX_NODES = 256  # of a kernel
+MAX_ARRAYS = 64  # that a kernel reads and writes: OpenCL guarantees 1024 bytes of arguments
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposal:

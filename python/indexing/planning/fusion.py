@@ -27,6 +27,7 @@ from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.model.prediction import predict
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
+from indexing.planning.horizontal import join_small_kernels
 from indexing.work import MAX_OPERATIONS, element_work, work_once
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Planner:
         """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
         fusions = _FusionPlanner(self, graph)
         fusions.choose_groups()
-        return fusions.kernels()
+        return join_small_kernels(fusions.kernels(), fusions.facts, self.device)
 
     def graph_of(self, computation: Computation, inlined: frozenset[Instruction] = frozenset()) -> Graph:
         """The graph of a computation, in which other instructions take the place of products where an emitter would rather

@@ -26,12 +26,10 @@ from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.kernels.emitters.update_slice import is_update_in_memory
 from indexing.kernels.launch import same_memory
-from indexing.kernels.proposal import Proposal, is_view, storage_of
+from indexing.kernels.proposal import MAX_ARRAYS, MAX_NODES, Proposal, is_view, storage_of
 from indexing.partitioner import has_one_index
 from indexing.work import element_count, element_work, operations, work_once
 
-MAX_NODES = 256
-MAX_ARRAYS = 64  # OpenCL guarantees 1024 bytes of arguments
 MAX_ACCESSES = 8  # indices at which a kernel reads one instruction: a call in its source each
 MAX_CALLS = 32  # times that a kernel computes one instruction for an element of its root, through all functions
 SHARING_LANES = 8  # neighbouring elements of a thread, which computes once what has one index for all
