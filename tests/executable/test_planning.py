@@ -418,21 +418,21 @@ def test_an_unknown_dialect_is_named() -> None:
         ix.emit_all(ix.hlo.parse("ENTRY e { ROOT p = f32[2] parameter(0) }"), dialect="ptx")
 
 
-# Sorted rows with their indices: what reads the index, and the number of kernels.
+# Sorted rows with their indices, so many and so long that the host sorts them on a CPU: what reads the index, and the number of kernels.
 SORTED = {
-    "an iota": ("i = s32[9,77] iota(), iota_dimension=1", "slice(k), slice={[0:9],[0:5]}", 1),
+    "an iota": ("i = s32[300,77] iota(), iota_dimension=1", "slice(k), slice={[0:300],[0:5]}", 1),
     "moved and converted": (
-        "j = s32[77] iota(), iota_dimension=0 i = s32[9,77] broadcast(j), dimensions={1}",
-        "slice(k), slice={[0:9],[0:5]}",
+        "j = s32[77] iota(), iota_dimension=0 i = s32[300,77] broadcast(j), dimensions={1}",
+        "slice(k), slice={[0:300],[0:5]}",
         1,
     ),
     "a constant": (
-        "z = s32[] constant(3) i = s32[9,77] broadcast(z), dimensions={}",
-        "slice(k), slice={[0:9],[0:5]}",
+        "z = s32[] constant(3) i = s32[300,77] broadcast(z), dimensions={}",
+        "slice(k), slice={[0:300],[0:5]}",
         1,
     ),
-    "read by a kernel too": ("i = s32[9,77] iota(), iota_dimension=1", "subtract(k, i)", 1),
-    "a result too": ("i = s32[9,77] iota(), iota_dimension=1", "slice(k), slice={[0:9],[0:5]}", 2),
+    "read by a kernel too": ("i = s32[300,77] iota(), iota_dimension=1", "subtract(k, i)", 1),
+    "a result too": ("i = s32[300,77] iota(), iota_dimension=1", "slice(k), slice={[0:300],[0:5]}", 2),
 }
 
 
@@ -441,17 +441,17 @@ SORTED = {
 def test_a_step_of_the_host_computes_indices_and_constants_that_it_reads(name: str, device: str | PlainDevice) -> None:
     """As XLA's fusions of a sort do: no kernel writes them."""
     index, reader, kernels = SORTED[name]
-    shape = "s32[9,77]" if "subtract" in reader else "s32[9,5]"
-    results = ("f32[9,77]", "s", shape, "y") if name != "a result too" else ("s32[9,77]", "i", shape, "y")
+    shape = "s32[300,77]" if "subtract" in reader else "s32[300,5]"
+    results = ("f32[300,77]", "s", shape, "y") if name != "a result too" else ("s32[300,77]", "i", shape, "y")
     text = f"""less {{ a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3)
       ROOT r = pred[] compare(a, b), direction=LT }}
-    ENTRY e {{ x = f32[9,77] parameter(0) {index}
-      t = (f32[9,77], s32[9,77]) sort(x, i), dimensions={{1}}, is_stable=true, to_apply=less
-      s = f32[9,77] get-tuple-element(t), index=0 k = s32[9,77] get-tuple-element(t), index=1
+    ENTRY e {{ x = f32[300,77] parameter(0) {index}
+      t = (f32[300,77], s32[300,77]) sort(x, i), dimensions={{1}}, is_stable=true, to_apply=less
+      s = f32[300,77] get-tuple-element(t), index=0 k = s32[300,77] get-tuple-element(t), index=1
       y = {shape} {reader} ROOT r = ({results[0]}, {shape}) tuple({results[1]}, y) }}"""
     run = compiled(text, device)
     assert len(run.kernels) == kernels
-    x = np.random.default_rng(5).permutation(9 * 77).reshape(9, 77).astype(np.float32)
+    x = np.random.default_rng(5).permutation(300 * 77).reshape(300, 77).astype(np.float32)
     for got, want in zip(run(x), ix.evaluate(text, x), strict=True):
         np.testing.assert_array_equal(got, want)
 
