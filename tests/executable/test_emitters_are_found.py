@@ -15,8 +15,8 @@ from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.emitters.loop import EMITTER as LOOP
 from indexing.kernels.emitters.loop.elements import Elements
-from indexing.kernels.proposal import Proposal
-from indexing.planning.fusion import PlannedFusion, Planner
+from indexing.kernels.proposal import PlannedFusion, Proposal
+from indexing.planning.fusion import Planner
 
 DEVICE = portable_device("cuda")
 TEXT = """ENTRY main {

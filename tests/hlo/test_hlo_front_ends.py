@@ -181,7 +181,8 @@ def test_what_jit_made_is_evaluated_for_its_arguments() -> None:
     a, c = np.full((2, 3), 5, np.float32), np.float32(3)
     for program in (jitted, jax.jit(lambda a, unused, c: a - c, keep_unused=True).lower(a, a, c)):
         assert (ix.evaluate(program, a, a, c) == 2).all()
-    assert (ix.compile(jitted, a, a, c, device="reference")(a, a, c) == 2).all()
+    run = (lambda: ix.compile(jitted, a, a, c, device="reference"))()
+    assert (run(a, a, c) == 2).all() and (run(c + a, a, c) == 5).all()
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, answer: object, status: int = 0) -> list[dict]:

@@ -395,7 +395,7 @@ def test_the_sign_of_a_byte_becomes_vectors() -> None:
 ENTRY main { x = f32[4096] parameter(0) b = u8[4096] convert(x) c = f32[4096] convert(b)
   one = f32[] constant(1) ones = f32[4096] broadcast(one), dimensions={} d = f32[4096] subtract(c, ones)
   s = f32[4096] sign(d) e = f32[4096] multiply(s, x) ROOT r = (u8[4096], f32[4096]) tuple(b, e) }"""
-    (kernel,) = ix.compile(text, device="cpu").kernels
+    (kernel,) = ix.emit_all(ix.hlo.parse(text), device="cpu")
     assert has_vectors(kernel.source)
 
 

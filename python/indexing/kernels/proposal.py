@@ -15,8 +15,9 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
 from indexing.work import element_count
 
-MAX_NODES = 256  # of a kernel
-MAX_ARRAYS = 64  # that a kernel reads and writes: OpenCL guarantees 1024 bytes of arguments
+#: The limits of one kernel; OpenCL guarantees 1024 bytes of arguments.
+MAX_NODES = 256
+MAX_ARRAYS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +48,15 @@ class Proposal:
         """The predicted time that the proposal saves, less that of repeated operations."""
         saved = self.launches * device.launch_seconds + self.saved_bytes / device.reached_bandwidth
         return saved - self.repeated_operations / device.rates.operations
+
+
+@dataclass(slots=True, eq=False)
+class PlannedFusion:
+    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes."""
+
+    root: Node
+    nodes: set[Node]
+    outputs: tuple[Ref, ...]
 
 
 def storage_of(ref: Ref) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
-from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.ir.traversal import all_values
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.c_body import assigned_again
 from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_by_several
@@ -225,8 +225,8 @@ class _BlockVisitor(KernelWalk):
     def _steps(self, s: Statement) -> float:
         if isinstance(s, ir.Let) and s.name in self.constants:
             return 0.0
-        own: float = sum(self._steps_of_operation(v) for v in _values(s) if isinstance(v, ir.Op))
-        own += sum(isinstance(v, ir.Load | ir.Within) for v in _values(s))
+        own: float = sum(self._steps_of_operation(v) for v in all_values(s) if isinstance(v, ir.Op))
+        own += sum(isinstance(v, ir.Load | ir.Within) for v in all_values(s))
         if isinstance(s, ir.Store | ir.Copy):
             return own + 1
         if isinstance(s, ir.MultiplyPanels):
@@ -496,10 +496,4 @@ def touched_by(s: Statement) -> Iterator[_Touched]:
     """The buffers that a statement itself writes, then those that it reads, with the indices."""
     if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
         yield s.buffer, s.index[0]
-    yield from ((v.buffer, v.index[0]) for v in _values(s) if isinstance(v, ir.Load))
-
-
-def _values(s: Statement) -> Iterator[Value]:
-    """The values that a statement names, and those in them."""
-    for value in values_of(s):
-        yield from subvalues(value)
+    yield from ((v.buffer, v.index[0]) for v in all_values(s) if isinstance(v, ir.Load))

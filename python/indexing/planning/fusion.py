@@ -23,7 +23,7 @@ from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Graph, Node, Ref, Tree, operands_of, tree_refs
 from indexing.kernels import choose_emitter
 from indexing.kernels.emitters import EMITTERS
-from indexing.kernels.proposal import Proposal, is_view, storage_of
+from indexing.kernels.proposal import PlannedFusion, Proposal, is_view, storage_of
 from indexing.model.prediction import predict
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
@@ -38,15 +38,6 @@ if TYPE_CHECKING:
 
 
 Group: TypeAlias = "tuple[Set[Node], tuple[Ref, ...]]"  # nodes that one kernel computes, and the arrays that it writes
-
-
-@dataclass(slots=True, eq=False)
-class PlannedFusion:
-    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes."""
-
-    root: Node
-    nodes: set[Node]
-    outputs: tuple[Ref, ...]
 
 
 @dataclass(eq=False)

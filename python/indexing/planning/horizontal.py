@@ -14,7 +14,7 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.kernels.proposal import MAX_ARRAYS, MAX_NODES, storage_of
+from indexing.kernels.proposal import MAX_ARRAYS, MAX_NODES, PlannedFusion, storage_of
 from indexing.kernels.targets import TARGETS
 from indexing.work import MAX_OPERATIONS, work_once
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.graph.facts import GraphFacts
     from indexing.graph.nodes import Graph, Node, Ref
-    from indexing.planning.fusion import PlannedFusion
 
 #: A kernel, or a node that none computes.
 Unit: TypeAlias = "PlannedFusion | Node"
@@ -70,7 +69,7 @@ def _inputs(fusion: PlannedFusion) -> set[Ref]:
 
 
 def _dependences(fusions: Sequence[PlannedFusion], graph: Graph) -> dict[Unit, set[Unit]]:
-    """What each kernel, and each node that is no result of one, reads: operands before users."""
+    """The kernels and nodes that each kernel, and each node that is no result of one, reads: operands before users."""
     owner: dict[Node, Unit] = {ref.node: f for f in fusions for ref in f.outputs}
     reads: dict[Unit, set[Unit]] = {f: {owner.get(r.node, r.node) for r in _inputs(f)} for f in fusions}
     reads |= {n: {owner.get(r.node, r.node) for r in n.refs} for n in graph.nodes if n not in owner}

@@ -17,8 +17,9 @@ from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import computed_by_emitter, device_of_kernels, emit_fused
+from indexing.kernels.proposal import PlannedFusion
 from indexing.model.libraries import library_product
-from indexing.planning.fusion import PlannedFusion, Planner
+from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.libraries import Matmul, is_faster_in_library
 from indexing.planning.trip_counts import known_trip_count

@@ -31,7 +31,7 @@ __all__ = [
 
 CELL = 16  # pixels from one cell to the next
 CHARACTER = 6  # pixels of one character of a label
-TITLE = 8  # of the title, in widely set fonts
+TITLE = 8  # pixels of one character of the title, in widely set fonts
 GAP = 18  # pixels between panels
 HEAD = 18  # pixels of a title
 

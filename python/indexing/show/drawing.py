@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EDGE, HEIGHT = 16, 44  # pixels around the picture; the height of a box
 ROW = 13  # the height of a line with a map, above the reader's box
 NAME, LABEL = 60, 46  # characters of a line in a box, and of a line with a map
-POINTS = 72  # of an inch, in which Graphviz has widths
+POINTS = 72  # points of an inch: Graphviz has widths in inches
 PORTS = 10  # pixels between the ends of edges at a box
 
 

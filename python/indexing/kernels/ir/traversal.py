@@ -5,7 +5,7 @@ The builder bounds the nesting of blocks, and so the recursion over them; values
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, is_
 from typing import Any, TypeAlias
@@ -103,6 +103,12 @@ def values_of(statement: ir.Statement) -> tuple[ir.Value, ...]:
     """The values of a statement itself, nested blocks excluded."""
     parts = _PARTS.get(type(statement))
     return () if parts is None else parts.values(statement)
+
+
+def all_values(statement: ir.Statement) -> Iterator[ir.Value]:
+    """The values of a statement itself, and those in them."""
+    for value in values_of(statement):
+        yield from subvalues(value)
 
 
 def indices_of(statement: ir.Statement) -> tuple[SymbolicExpr, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indexing.kernels.emitters.sort.match import RowSort
 
 ELEMENTS = (1, 2, 4, 8, 16, 32)
-MOST_IN_REGISTERS = 16  # elements of a thread; without threads they are in memory, beside those of other threads
+MAX_IN_REGISTERS = 16  # elements of a thread; without threads they are in memory, beside those of other threads
 FEW_ELEMENTS, MANY_ELEMENTS = (
     8,
     16,
@@ -119,10 +119,10 @@ def _legal(match: RowSort, device: Device) -> dict[int, tuple[int, ...]]:
     """The legal numbers of rows of a block, for each of elements of a thread; one pair that does not fit if none does."""
     legal: dict[int, tuple[int, ...]] = {}
     for elements in ELEMENTS:
-        if elements > MOST_IN_REGISTERS and TARGETS[device.dialect].has_threads:
+        if elements > MAX_IN_REGISTERS and TARGETS[device.dialect].has_threads:
             break
         counts = [1 << k for k in range(_planned(match, elements, 1).count.bit_length())]
         rows = tuple(r for r in counts if fits(_planned(match, elements, r), device.limits))
         if rows:
             legal[elements] = rows
-    return legal or {MOST_IN_REGISTERS: (1,)}
+    return legal or {MAX_IN_REGISTERS: (1,)}
