@@ -6,6 +6,7 @@ has loads, or conditions such as those of a power.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Set
 from dataclasses import replace
 
@@ -39,13 +40,16 @@ def hoist_invariants(kernel: ir.Kernel) -> ir.Kernel:
 
 def hoist_from_threads(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with definitions that are the same for all threads in front of the loops over threads. Loads of memory that
-    the kernel writes stay, for their order among its stores.
+    the kernel writes stay, for their order among its stores, and what several loops compute, each for itself.
     """
     memory = Memory(kernel)
-    written = {m for s in ir.statements(kernel.body) for m in memory.written(s)}
+    body = list(ir.statements(kernel.body))
+    written = {m for s in body for m in memory.written(s)}
+    times = Counter(d for s in body for d in _defined(s))
+    repeated = {d for d, count in times.items() if count > 1}
 
     def changes(loop: ir.For) -> _ChangedNames | None:
-        return _ChangedNames(loop, memory, written) if loop.variable < AXES else None
+        return _ChangedNames(loop, memory, written, repeated) if loop.variable < AXES else None
 
     return replace(kernel, body=_hoisted(kernel.body, kernel.variables, changes))
 
@@ -85,12 +89,17 @@ def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> tuple[list[ir.S
     return front, replace(loop, body=tuple(kept)) if front else loop
 
 
-class _ChangedNames:
-    """The names and index variables that a loop changes, and the memory of which its loads stay."""
+def _defined(statement: ir.Statement) -> tuple[str | int, ...]:
+    """The names, or the index variable, that a statement defines."""
+    return (statement.variable,) if isinstance(statement, ir.LetIndex) else names_of(statement)
 
-    def __init__(self, loop: ir.For, memory: Memory, written: Set[str]) -> None:
+
+class _ChangedNames:
+    """The names and index variables that a loop changes, those whose definitions stay, and the memory of which its loads do."""
+
+    def __init__(self, loop: ir.For, memory: Memory, written: Set[str], repeated: Set[str | int] = frozenset()) -> None:
         inner = list(ir.statements(loop.body))
-        self.memory, self.written = memory, written
+        self.memory, self.written, self.repeated = memory, written, repeated
         self.variables = {loop.variable}
         self.names: set[str] = set()
         self.anything = any(map(orders_memory, inner))
@@ -111,6 +120,8 @@ class _ChangedNames:
     def is_invariant(self, statement: ir.Let | ir.LetIndex | ir.CallFunction, runs: bool) -> bool:
         """Whether the statement is loop-invariant; one with loads may move only if the loop runs at least once."""
         if not runs and isinstance(statement, ir.CallFunction | ir.LetIndex):
+            return False
+        if not self.repeated.isdisjoint(_defined(statement)):
             return False
         read = set(self.memory.read(statement))
         if read and (not runs or self.anything or read & self.written):
