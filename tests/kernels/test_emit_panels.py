@@ -51,6 +51,8 @@ CASES = [
     (product("40,100", "51,40", "100,51", TRANSPOSED, "f64", "f64"), {}),
     (product("6,8", "8,16", "6,16", PLAIN), {}),
     (product("6,129", "129,16", "6,16", PLAIN), {}),  # one thread, several steps
+    (product("70,33", "33,10", "70,10", PLAIN), {}),  # columns that fill no panel
+    (product("12,200", "200,2", "12,2", PLAIN, "f64", "f64"), {}),
     (product("3,24,40", "3,40,20", "3,24,20", BATCH), {"row_panels": 1}),
     (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {"tile_depth": 32}),
     (product("65,60", "60,70", "65,70", PLAIN, "bf16", "bf16"), {}),
@@ -85,6 +87,9 @@ def test_small_products_and_other_targets_are_left_to_others() -> None:
     assert [ix.emit(large, dialect=d).emitter for d in ("cuda", "opencl")] == ["dot-simt", "dot-simt"]
     few = ix.hlo.parse(product("5,32", "32,64", "5,64", PLAIN)).entry
     assert ix.emit(few, dialect="c").emitter == "dot"
+    for columns, emitter in {1: "loop", 7: "dot-panels", 8: "loop", 9: "dot-panels"}.items():
+        few = ix.hlo.parse(product("64,32", f"32,{columns}", f"64,{columns}", PLAIN)).entry
+        assert ix.emit(few, dialect="c").emitter == emitter, columns
 
 
 @pytest.mark.parametrize(("knob", "value"), [("row_panels", 33), ("column_panels", -1), ("tile_depth", 257)])

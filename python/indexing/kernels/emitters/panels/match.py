@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "dot-panels"
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
+MIN_COLUMNS = 2
+LOOP_COLUMNS = 8  # columns that a loop over elements multiplies as one vector
 
 
 def runs_on(match: Heroes, device: Device) -> bool:
@@ -55,5 +57,6 @@ def _is_hero(i: Instruction) -> bool:
         return False
     if prod(p.batch) == 0:
         return False
-    is_large = prod(p.rows) >= PANEL_ROWS and prod(p.columns) >= panel_columns(sum_type(i))
-    return is_large and prod(p.contracted) >= MIN_CONTRACTED
+    columns = prod(p.columns)
+    fills_panels = columns >= panel_columns(sum_type(i)) or MIN_COLUMNS <= columns != LOOP_COLUMNS
+    return fills_panels and prod(p.rows) >= PANEL_ROWS and prod(p.contracted) >= MIN_CONTRACTED
