@@ -14,6 +14,7 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.graph.nodes import in_place_count
 from indexing.kernels.proposal import MAX_ARRAYS, MAX_NODES, PlannedFusion, storage_of
 from indexing.kernels.targets import TARGETS
 from indexing.work import MAX_OPERATIONS, work_once
@@ -52,7 +53,7 @@ def _is_small_loop(fusion: PlannedFusion, facts: GraphFacts, device: Device) -> 
 
 def _is_apart(node: Node, facts: GraphFacts) -> bool:
     """Whether other kernels than loops over elements compute the node, or its elements take a loop each."""
-    return facts.needs_loop(node) or node.op.is_scatter_like or node.op.in_place_operands is not None
+    return facts.needs_loop(node) or node.op.is_scatter_like or in_place_count(node) > 0
 
 
 def _count(fusion: PlannedFusion) -> int:

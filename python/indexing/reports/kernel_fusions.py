@@ -8,13 +8,15 @@ from indexing.graph.support import KernelSupport
 from indexing.hlo import ComputationBuilder, ModuleBuilder
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+    from collections.abc import Sequence
+
+    from indexing.hlo import Computation, Instruction, Shape
 
 
 def fusion_of(computation: Computation, name: str) -> Instruction:
     """A fusion of a computation whose parameters are arrays."""
     module = ModuleBuilder(name)
-    return _called(module, module.copy(computation), computation, name)
+    return _called(module, module.copy(computation), computation.operands, computation.shape, name)
 
 
 def copy_of(array: Instruction) -> Instruction:
@@ -22,8 +24,7 @@ def copy_of(array: Instruction) -> Instruction:
     module = ModuleBuilder(array.name)
     body = module.computation(f"copy_{array.name}")
     body.add("copy", array.shape, [body.parameter(array.shape)])
-    module.entry.add("fusion", array.shape, [module.entry.parameter(array.shape)], array.name, kind="kLoop", calls=body)
-    return module.build().entry.root
+    return _called(module, body, [array], array.shape, array.name)
 
 
 class SingleFusions:
@@ -50,13 +51,15 @@ def single_fusion(i: Instruction) -> Instruction:
         module.copy(called)  # in front of what calls it
     body = module.computation(f"fused_{i.name}")
     body.copy(i, [body.parameter(o.shape) for o in i.operands])
-    return _called(module, body, i, i.name)
+    return _called(module, body, i.operands, i.shape, i.name)
 
 
-def _called(module: ModuleBuilder, body: ComputationBuilder, like: Instruction | Computation, name: str) -> Instruction:
-    """The root of the entry: a fusion of `body`, with the operands and the shape of `like`."""
-    operands = [module.entry.parameter(o.shape, _name_of(o, k)) for k, o in enumerate(like.operands)]
-    module.entry.add("fusion", like.shape, operands, name, kind="kLoop", calls=body)
+def _called(
+    module: ModuleBuilder, body: ComputationBuilder, given: Sequence[Instruction], shape: Shape, name: str
+) -> Instruction:
+    """The root of the entry: a fusion of `body` for the given operands, with a result of this shape."""
+    operands = [module.entry.parameter(o.shape, _name_of(o, k)) for k, o in enumerate(given)]
+    module.entry.add("fusion", shape, operands, name, kind="kLoop", calls=body)
     return module.build().entry.root
 
 

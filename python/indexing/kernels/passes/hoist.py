@@ -24,8 +24,7 @@ from indexing.kernels.ir.traversal import (
     subvalues,
     values_of,
 )
-
-AXES = 3  # the first variables of an entry are the thread ids
+from indexing.kernels.passes.uniform import AXES
 
 
 def hoist_invariants(kernel: ir.Kernel) -> ir.Kernel:
