@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,15 +77,17 @@ def test_bytes_that_are_no_program(data: bytes) -> None:
 
 @pytest.mark.parametrize("form", ["proto", "dumped proto", "bytecode", "export", "gzip"])
 def test_files_that_were_cut_off(tmp_path: Path, form: str) -> None:
-    """A part of a file is refused, unless all of the program is in it."""
+    """A part of a file is refused, unless all of the program is in it; where it comes from stands behind it in a proto."""
     whole = gzip.compress(FORMS["text"]) if form == "gzip" else FORMS[form]
 
     def body(data: bytes) -> str:
         (tmp_path / "program").write_bytes(data)
-        return str(ix.hlo.load(tmp_path / "program")).partition("\n")[2]
+        text = str(ix.hlo.load(tmp_path / "program")).partition("\n")[2]
+        return re.sub(", metadata={.*}", "", text.partition("ENTRY")[2]) if form == "proto" else text
 
     expected, refused = body(whole), 0
-    for end in range(len(whole) // 30, len(whole), len(whole) // 30):
+    step = 1 if form == "proto" else len(whole) // 30  # a proto also ends between two of its fields
+    for end in range(len(whole) // 30, len(whole), step):
         try:
             assert body(whole[:end]) == expected
         except ix.IndexingError as error:

@@ -85,6 +85,12 @@ def test_what_is_read_is_the_kernel_itself() -> None:
     assert [r.type for r in kernel.function("f").results] == ["u16", "f32"]
 
 
+def test_a_stage_prints_as_text() -> None:
+    kernel = ix.emit(ix.hlo.load(CASES[0]).entry)
+    for stage in (kernel.ir, kernel.stage("hoist")):
+        assert str(stage) == print_kernel(stage)
+
+
 def stages(case: Path, dialect: str) -> list[tuple[str, Kernel]]:
     kernel = ix.emit(ix.hlo.load(case).entry, dialect=dialect)
     result = [("built", kernel.ir)]

@@ -216,7 +216,7 @@ def from_proto(data: bytes) -> Module:
             return _parsed(_text(read(candidate).get_hlo_module()))
         except (ValueError, RuntimeError) as error:
             failure = error
-    raise IndexingError(f"these bytes are no HLO module: {failure}")
+    raise IndexingError(f"these bytes are no HLO module: {failure}; {CUT_OFF}")
 
 
 def _first_field(data: bytes) -> bytes:

@@ -16,6 +16,8 @@ from indexing.convert import to_latex
 from indexing.display import count_text
 from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
+from indexing.kernels.ir import nodes
+from indexing.kernels.ir.text import print_kernel
 from indexing.kernels.kernel import Kernel
 from indexing.model.prediction import Predictions
 from indexing.reports.comparison import Comparison
@@ -30,6 +32,11 @@ from indexing.tuning.tuner import Tuning
 MAX_DRAWN = 120  # instructions; larger computations have no picture
 SHOWN = 20  # kernels of a report
 LONG = 60  # characters of a sentence, for which a column is wide
+
+
+def ir_text(kernel: nodes.Kernel) -> str:
+    """A kernel's IR, one statement per line."""
+    return print_kernel(kernel)
 
 
 def formula(value: IndexingMap | SymbolicExpr) -> str:

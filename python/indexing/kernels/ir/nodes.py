@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from indexing._core import Interval, SymbolicExpr
+from indexing.display import shown
 
 Space: TypeAlias = Literal["global", "shared", "local", "constant"]
 Role: TypeAlias = Literal["input", "output", "scratch", "none"]
@@ -424,6 +425,10 @@ class Kernel:
     body: Block
     comment: str = ""
     work: int = 0  # predicted work, see work.py
+
+    def __str__(self) -> str:
+        """The text form: one statement per line."""
+        return str(shown(self, "ir_text"))
 
     def __hash__(self) -> int:
         return self._hash
