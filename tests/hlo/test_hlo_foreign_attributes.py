@@ -1,4 +1,6 @@
-"""Attributes of other opcodes, braces behind scalars, sizes below 0: refused where jaxlib refuses them."""
+"""Attributes of other opcodes, ends of other operations, braces behind scalars, sizes below 0: refused where jaxlib refuses
+them.
+"""
 
 import re
 
@@ -19,7 +21,7 @@ offset_dims operand_batching_dims operand_layout_constraints operand_precision o
 output_to_operand_aliasing padding replica_groups rhs_batch_dims rhs_contracting_dims rhs_group_dims scatter
 scatter_dims_to_operand_dims scatter_indices_batching_dims schedule select slice slice_sizes source_target_pairs
 start_index_map start_indices_batching_dims to_apply transpose_a type unique_indices unit_diagonal update_window_dims
-use_global_device_ids window""".split()
+result_accuracy use_global_device_ids window""".split()
 
 
 def message(read: object, text: str) -> str:
@@ -42,6 +44,22 @@ def test_an_attribute_is_foreign_where_jaxlib_says_so(opcode: str) -> None:
         actual = message(ix.hlo.parse, text)
         assert actual or not is_foreign, key
         assert is_foreign or f"attribute {key} belongs to other opcodes" not in actual, key
+
+
+BACKGROUND = """w { q = f32[4] parameter(0) ROOT n = f32[4] negate(q) }
+ENTRY e { p = f32[4] parameter(0) s = ((f32[4]), f32[4], u32[]) %s
+          u = ((f32[4]), f32[4], u32[]) %s-update(s) ROOT d = f32[4] %s-done(u) }"""
+
+
+@pytest.mark.parametrize("start", ["async-start(p), calls=w", "negate-start(p)"])
+@pytest.mark.parametrize("update", ["async", "negate", "abs"])
+@pytest.mark.parametrize("done", ["async", "negate", "abs"])
+def test_an_end_is_of_the_operation_that_was_started(start: str, update: str, done: str) -> None:
+    text = BACKGROUND % (start, update, done)
+    refused = message(hlo_module_from_text, text)
+    actual = message(ix.hlo.parse, text)
+    assert bool(actual) == bool(refused) == ("abs" in (update, done))
+    assert not refused or "its operand starts negate, not abs" in actual
 
 
 def test_an_attribute_that_no_opcode_has_is_kept() -> None:

@@ -152,6 +152,7 @@ const GATHERED: &[&str] = &["replica_groups", "channel_id", "constrain_layout", 
 const REDUCED: &[&str] =
     &["replica_groups", "channel_id", "constrain_layout", "use_global_device_ids", "mode"];
 const PERMUTED: &[&str] = &["source_target_pairs", "channel_id", "slice_sizes"];
+const ROUNDED: &[&str] = &["result_accuracy"];
 const SENT: &[&str] = &["channel_id", "is_host_transfer"];
 const MULTIPLIED: &[&str] = &[
     "operand_precision",
@@ -165,8 +166,8 @@ const MULTIPLIED: &[&str] = &[
 /// Every known opcode.
 pub static OPCODES: &[OpcodeRow] = &[
     op("abs", 1, 1, part).of(WITH_SIGN),
-    op("acos", 1, 1, unary).of(ANALYTIC),
-    op("acosh", 1, 1, unary).of(ANALYTIC),
+    op("acos", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("acosh", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("add", 2, 2, binary),
     op("add-dependency", 2, 2, ordered),
     op("after-all", 0, MANY, token),
@@ -193,8 +194,8 @@ pub static OPCODES: &[OpcodeRow] = &[
         "constrain_layout",
     ]),
     op("and", 2, 2, binary).of(LOGICAL),
-    op("asin", 1, 1, unary).of(ANALYTIC),
-    op("asinh", 1, 1, unary).of(ANALYTIC),
+    op("asin", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("asinh", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("async-done", 1, 1, second).may(&["calls", "async_execution_thread"]),
     op("async-start", 0, MANY, unknown_shape)
         .may(&["async_execution_thread", "output_to_operand_aliasing"])
@@ -205,7 +206,7 @@ pub static OPCODES: &[OpcodeRow] = &[
         .may(&["calls", "async_execution_thread"])
         .ended_by(&["async-update", "async-done"]),
     op("atan2", 2, 2, binary).of(ANALYTIC),
-    op("atanh", 1, 1, unary).of(ANALYTIC),
+    op("atanh", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("batch-norm-grad", 5, 5, batch_norm_grad).of(FLOAT).needs(&["epsilon", "feature_index"]),
     op("batch-norm-inference", 5, 5, batch_norm_inference).of(FLOAT).needs(&["epsilon", "feature_index"]),
     op("batch-norm-training", 3, 3, batch_norm_training).of(FLOAT).needs(&["epsilon", "feature_index"]),
@@ -217,7 +218,7 @@ pub static OPCODES: &[OpcodeRow] = &[
         .needs(&["to_apply"])
         .calls(&[("to_apply", equals)])
         .gives_root(),
-    op("cbrt", 1, 1, unary).of(FLOAT),
+    op("cbrt", 1, 1, unary).may(ROUNDED).of(FLOAT),
     op("ceil", 1, 1, unary).of(FLOAT),
     op("cholesky", 1, 1, cholesky).may(&["lower"]).of(ANALYTIC),
     op("clamp", 3, 3, clamp),
@@ -247,8 +248,8 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("copy", 1, 1, shape_of_first),
     op("copy-done", 1, 1, first),
     op("copy-start", 1, 1, copy_start).may(&["cross_program_prefetch_index"]).ended_by(&["copy-done"]),
-    op("cosh", 1, 1, unary).of(ANALYTIC),
-    op("cosine", 1, 1, unary).of(ANALYTIC),
+    op("cosh", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("cosine", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("count-leading-zeros", 1, 1, unary).of(INTEGER),
     op("custom-call", 0, MANY, unknown_shape)
         .may(&[
@@ -272,9 +273,9 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("dynamic-reshape", 1, MANY, dynamic_reshape),
     op("dynamic-slice", 1, MANY, dynamic_slice).needs(&["dynamic_slice_sizes"]),
     op("dynamic-update-slice", 2, MANY, dynamic_update_slice),
-    op("erf", 1, 1, unary).of(FLOAT),
-    op("exponential", 1, 1, unary).of(ANALYTIC),
-    op("exponential-minus-one", 1, 1, unary).of(ANALYTIC),
+    op("erf", 1, 1, unary).may(ROUNDED).of(FLOAT),
+    op("exponential", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("exponential-minus-one", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("fft", 1, 1, fft).needs(&["fft_type", "fft_length"]),
     op("floor", 1, 1, unary).of(FLOAT),
     op("fusion", 0, MANY, unknown_shape)
@@ -297,9 +298,9 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("infeed", 1, 1, infeed).may(&["infeed_config"]),
     op("iota", 0, 0, iota).needs(&["iota_dimension"]),
     op("is-finite", 1, 1, predicate).of(FLOAT),
-    op("log", 1, 1, unary).of(ANALYTIC),
-    op("log-plus-one", 1, 1, unary).of(ANALYTIC),
-    op("logistic", 1, 1, unary).of(ANALYTIC),
+    op("log", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("log-plus-one", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("logistic", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("map", 0, MANY, map)
         .may(&["dimensions"])
         .needs(&["to_apply"])
@@ -350,7 +351,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("rng-get-and-update-state", 0, 0, rng_state).needs(&["delta"]),
     op("round-nearest-afz", 1, 1, unary).of(FLOAT),
     op("round-nearest-even", 1, 1, unary).of(FLOAT),
-    op("rsqrt", 1, 1, unary).of(ANALYTIC),
+    op("rsqrt", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("scaled-dot", 4, 4, scaled_dot).may(MULTIPLIED),
     op("scan", 0, MANY, scan)
         .may(&["is_reverse", "num_carries", "is_associative"])
@@ -383,18 +384,18 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("shift-right-arithmetic", 2, 2, binary).of(INTEGER),
     op("shift-right-logical", 2, 2, binary).of(INTEGER),
     op("sign", 1, 1, unary).of(WITH_SIGN),
-    op("sine", 1, 1, unary).of(ANALYTIC),
-    op("sinh", 1, 1, unary).of(ANALYTIC),
+    op("sine", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("sinh", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("slice", 1, 1, slice).needs(&["slice"]),
     op("sort", 1, MANY, sort)
         .may(&["is_stable"])
         .needs(&["dimensions", "to_apply"])
         .calls(&[("to_apply", compares_pairs)]),
-    op("sqrt", 1, 1, unary).of(ANALYTIC),
+    op("sqrt", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("stochastic-convert", 2, 2, stochastic_convert),
     op("subtract", 2, 2, binary).of(NUMBER),
-    op("tan", 1, 1, unary).of(ANALYTIC),
-    op("tanh", 1, 1, unary).of(ANALYTIC),
+    op("tan", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
+    op("tanh", 1, 1, unary).may(ROUNDED).of(ANALYTIC),
     op("topk", 1, 1, topk).may(&["largest"]).needs(&["k"]),
     op("transpose", 1, 1, transpose).needs(&["dimensions"]),
     op("triangular-solve", 2, 2, triangular_solve)

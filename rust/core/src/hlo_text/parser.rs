@@ -31,8 +31,8 @@ struct Pending {
     name: Span,
     opcode: u16,
     opcode_at: usize,
-    /// For `<op>-start`, the operation.
-    starts: Option<u16>,
+    /// For `<op>-start`, `<op>-update` and `<op>-done`, the operation.
+    operation: Option<u16>,
     shape: Option<ShapeId>,
     operands: Rows,
     literal: Span,

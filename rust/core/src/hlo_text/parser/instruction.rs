@@ -34,8 +34,8 @@ impl<'a> Parser<'a> {
         self.cursor.skip_space()?;
         let opcode_at = self.cursor.at;
         let opcode = self.cursor.word("an opcode")?;
-        let (opcode, starts) = self.opcode_or_start(opcode, opcode_at)?;
-        Ok(Pending { root, name, opcode, opcode_at, starts, shape, parameter: -1, ..Pending::default() })
+        let (opcode, operation) = self.opcode_or_phase(opcode, opcode_at)?;
+        Ok(Pending { root, name, opcode, opcode_at, operation, shape, parameter: -1, ..Pending::default() })
     }
 
     /// The shape before the opcode; `None` where the text leaves it to inference.
@@ -169,8 +169,8 @@ impl<'a> Parser<'a> {
     /// Finish an instruction behind its last attribute: checks, and a row in the table.
     pub(super) fn finish_instruction(&mut self) -> Result<()> {
         if let Some(pending) = self.frames.last_mut().and_then(|frame| frame.pending.take()) {
-            match pending.starts {
-                Some(operation) => self.add_start(&pending, operation)?,
+            match pending.operation {
+                Some(operation) => self.add_phase(&pending, operation)?,
                 None => self.add(&pending).map(|_| ())?,
             }
         }
@@ -225,12 +225,20 @@ impl<'a> Parser<'a> {
 
     /// The shape of the root of the first computation that is called, if that was read.
     fn root_shape(&self, calls: &[(u32, Target)]) -> Option<ShapeId> {
-        let computation = match calls.first()?.1 {
-            Target::Nested(index, _) => index,
-            Target::Named(name, _) => *self.computations.get(name)?,
-        };
-        let root = self.module.computations[computation as usize].root;
-        Some(self.module.instructions[root as usize].shape)
+        let computation = self.computation_of(&calls.first()?.1)?;
+        Some(self.root_of(computation).shape)
+    }
+
+    /// The computation that is called, if it was read.
+    pub(super) fn computation_of(&self, target: &Target) -> Option<u32> {
+        match target {
+            Target::Nested(index, _) => Some(*index),
+            Target::Named(name, _) => self.computations.get(name).copied(),
+        }
+    }
+
+    pub(super) fn root_of(&self, computation: u32) -> &Instruction {
+        &self.module.instructions[self.module.computations[computation as usize].root as usize]
     }
 
     pub(super) fn add_instruction(

@@ -11,8 +11,8 @@ const OF_THE_START: [&str; 4] =
 const CALLERS: [&str; 2] = ["fusion", "custom-call"];
 
 impl<'a> Parser<'a> {
-    /// The opcode that a word stands for, and for `<op>-start` the operation that is started.
-    pub(super) fn opcode_or_start(&mut self, name: &'a str, at: usize) -> Result<(u16, Option<u16>)> {
+    /// The opcode that a word stands for, and for `<op>-start`, `<op>-update` and `<op>-done` the operation.
+    pub(super) fn opcode_or_phase(&mut self, name: &'a str, at: usize) -> Result<(u16, Option<u16>)> {
         if let Some(&row) = self.opcodes.get(name) {
             return Ok((row, None));
         }
@@ -20,18 +20,44 @@ impl<'a> Parser<'a> {
             let operation = name.strip_suffix(phase).and_then(|n| n.strip_suffix('-'));
             if let Some(&row) = operation.and_then(|n| self.opcodes.get(n)) {
                 let known = |name: &str| self.opcodes.get(name).copied().unwrap_or_default();
-                return Ok(match phase {
-                    "start" => (known("async-start"), Some(row)),
-                    "update" => (known("async-update"), None),
-                    _ => (known("async-done"), None),
-                });
+                let opcode = match phase {
+                    "start" => known("async-start"),
+                    "update" => known("async-update"),
+                    _ => known("async-done"),
+                };
+                return Ok((opcode, Some(row)));
             }
         }
         Ok((self.opcode(name, at)?, None))
     }
 
+    /// `<op>-start`; or `<op>-update` or `<op>-done`, which must go on with a start of that operation.
+    pub(super) fn add_phase(&mut self, pending: &Pending, operation: u16) -> Result<()> {
+        if self.opcodes.get("async-start") == Some(&pending.opcode) {
+            return self.add_start(pending, operation);
+        }
+        if let Some(started) = self.started_operation(pending).filter(|&started| started != operation) {
+            let [ended, started] = [operation, started].map(|row| &self.module.opcodes[row as usize]);
+            let message = format!("its operand starts {started}, not {ended}");
+            return Err(HloError::new(pending.opcode_at, message));
+        }
+        self.add(pending).map(|_| ())
+    }
+
+    /// The operation whose start an update or end goes on with; none where the computation that it calls stands below.
+    fn started_operation(&self, pending: &Pending) -> Option<u16> {
+        let instructions = &self.frames.last()?.instructions;
+        let operand = |rows: Rows| Some(&instructions[*self.module.operands[rows.range()].first()? as usize]);
+        let mut start = operand(pending.operands)?;
+        while self.opcodes.get("async-update") == Some(&start.opcode) {
+            start = operand(start.operands)?;
+        }
+        let computation = self.computation_of(self.targets[start.calls.range()].first()?)?;
+        Some(self.root_of(computation).opcode)
+    }
+
     /// `<op>-start`: an async-start that calls a computation of this one operation.
-    pub(super) fn add_start(&mut self, pending: &Pending, operation: u16) -> Result<()> {
+    fn add_start(&mut self, pending: &Pending, operation: u16) -> Result<()> {
         let text = self.cursor.text;
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let calls_itself = CALLERS.contains(&self.module.opcodes[operation as usize].as_str());
