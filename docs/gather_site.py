@@ -48,7 +48,7 @@ def beside(text: str) -> str:
 
 def on_a_page(notebook: str) -> str:
     """The notebook with links as pages have them, and maps as texts: formulas need a script of another site."""
-    data = json.loads(NEIGHBOUR.sub(r"](../../\1/", notebook))
+    data = json.loads(NEIGHBOUR.sub(r"](../\1.html", notebook))
     for cell in data["cells"]:
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop("text/latex", None)

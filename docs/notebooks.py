@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 FOLDER = HERE / "notebooks"
 LINK = re.compile(r"\]\((?!https?:|#)")  # to a file beside the document, which is above the notebook
 PICTURE = re.compile(r"<picture>.*?</picture>\n*", re.DOTALL)  # a notebook draws its own
+ITSELF = re.compile(r"^This page is also a notebook.*\n*", re.MULTILINE)
 TUTORIALS = ("tutorial_jax", "tutorial_tuning", "tutorial_compiler")
 RICH = {"text/latex": "_repr_latex_", "image/svg+xml": "_repr_svg_", "text/html": "_repr_html_"}
 
@@ -22,7 +23,10 @@ RICH = {"text/latex": "_repr_latex_", "image/svg+xml": "_repr_svg_", "text/html"
 def notebook(text: str) -> str:
     """The notebook of a document, in the format that Jupyter reads."""
     names: dict[str, object] = {}
-    cells = [{"id": f"cell-{k}"} | cell for k, cell in enumerate(cells_of(text, names))]
+    cells = [{"id": f"cell-{k}"} | cell for k, cell in enumerate(cells_of(ITSELF.sub("", text), names))]
+    for number, cell in enumerate((cell for cell in cells if cell["cell_type"] == "code"), start=1):
+        for counted in (cell, *(o for o in cell["outputs"] if "execution_count" in o)):
+            counted["execution_count"] = number
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     whole = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"

@@ -26,6 +26,9 @@ def test_the_notebook_is_its_tutorial_as_it_runs(name: str, monkeypatch: pytest.
     written = (FOLDER / f"{name}.ipynb").read_text(encoding="utf-8")
     assert without_layout(written) == without_layout(notebook(text)), "run: make docs"
     nbformat.validate(json.loads(written))
+    code = [cell for cell in json.loads(written)["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    assert "also a notebook" not in written
     assert f"(notebooks/{name}.ipynb)" in text, "the page leads to it"
 
 

@@ -33,6 +33,11 @@ def test_a_map_in_a_notebook_is_text_on_its_page() -> None:
     assert "text/latex" not in page and "IndexingMap((d0)[s0] -> " in page
 
 
+def test_links_of_a_notebook_lead_to_pages_beside_its_folder() -> None:
+    page = on_a_page((ROOT / "docs" / "notebooks" / "tutorial_tuning.ipynb").read_text())
+    assert "](../tuning.html)" in page and "](../tuning.md)" not in page
+
+
 def test_every_document_has_its_place(pages: dict[str, str]) -> None:
     navigation = set(re.findall(r": (\w+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     assert navigation == set(pages) and {d.name for d in (ROOT / "docs").glob("*.md")} <= navigation
