@@ -11,6 +11,7 @@ from indexing.certificates import Certificate, Step
 __all__ = [
     "Equivalence",
     "HloModule",
+    "HostViews",
     "IndexingMap",
     "Instances",
     "Interval",
@@ -930,3 +931,15 @@ def predict_times(device: Sequence[float], demands: Sequence[npt.NDArray[np.floa
     reach memory, bytes moved, bytes of memory, passes, operations, instructions issued, updates of one address.
     A limit is the number of one of launch, latency, memory, arithmetic, issue.
     """
+
+@final
+class HostViews:
+    """Views of arrays in host memory, which stays where it is while this object lives."""
+
+    def __new__(
+        cls, arrays: tuple[object, ...], dtypes: tuple[np.dtype, ...], sizes: tuple[tuple[int, ...], ...]
+    ) -> Self:
+        """View the `arrays` that have these types of elements and sizes, without gaps, by the buffer protocol."""
+
+    def addresses(self) -> list[int]:
+        """The address of each array; 0 for those that are not viewed."""

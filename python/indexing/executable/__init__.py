@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from time import perf_counter
 from typing import NoReturn
 
@@ -12,6 +12,7 @@ import numpy as np
 from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
 from indexing.executable.devices import REFERENCE, DeviceName, first_that_works, open_device
+from indexing.executable.host_arguments import read_in_place
 from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.tuned_plans import tuned_plan
@@ -161,6 +162,9 @@ class DeviceExecutable(Executable):
         self._program = _program(recording.tape, device)
         self._argument_formats = recording.argument_formats
         self._result_formats = recording.result_formats
+        shapes = [p.shape for p in module.entry.parameters]
+        reads_in_place = isinstance(device, ReplayingDevice)
+        self._host_arguments = read_in_place(shapes, self._argument_formats) if reads_in_place else None
         self._timed = recording.timed
         self.kernels = tuple(planner.kernels)
         self._compile_seconds = tuple(planner.compile_seconds)
@@ -171,8 +175,12 @@ class DeviceExecutable(Executable):
         """Upload, run, download. Arguments on a GPU are read in place, and results then stay on the GPU."""
         return self._run(arrays)
 
-    def _run(self, arrays: Sequence[object], times: LaunchTimes | None = None) -> HloValue:
+    def _run(self, arrays: tuple[object, ...], times: LaunchTimes | None = None) -> HloValue:
         check_count(self.module, arrays)
+        views = None if self._host_arguments is None else self._host_arguments.views(arrays)
+        if views is not None:
+            # The arrays stay where they are until the run has ended: `views` lives until then.
+            return self._results(self._program.run(views.addresses(), self._downloaded, times))
         formats, buffers = iter(self._argument_formats), list[Buffer]()
         on_gpu = [*map(is_on_gpu, arrays)]  # once: to ask a small array takes as long as to pass it
         for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
@@ -182,7 +190,9 @@ class DeviceExecutable(Executable):
                 buffers += self._shared(array, p.shape, f"argument {k}", formats)
         # The protocol is checked last: that takes as long as a call.
         is_exchanged = any(on_gpu) and isinstance(self._on, ExchangingDevice)
-        values = self._program.run(buffers, self._exported if is_exchanged else self._downloaded, times)
+        return self._results(self._program.run(buffers, self._exported if is_exchanged else self._downloaded, times))
+
+    def _results(self, values: list[HloValue]) -> HloValue:
         return tuple(values) if self.module.entry.root.shape.is_tuple else values[0]
 
     def profile(self, *arrays: object) -> Profile:

@@ -58,7 +58,7 @@ def is_on_gpu(array: object) -> bool:
     """Whether an array of another library lies in GPU memory."""
     if type(array) is np.ndarray:  # the common case: the other checks take as long as a small kernel
         return False
-    if isinstance(array, np.ndarray | np.generic | tuple | list | int | float | complex):
+    if isinstance(array, (np.ndarray, np.generic, tuple, list, int, float, complex)):
         return False
     describe = getattr(array, "__dlpack_device__", None)
     if describe is not None:

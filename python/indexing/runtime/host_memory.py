@@ -115,7 +115,8 @@ def aligned_bytes(nbytes: int) -> np.ndarray:
 
 def address(array: Any) -> int:
     """The address of a numpy array's memory: by the buffer protocol, which is fast, if that may write to it."""
-    if array.flags.carray and array.size and array.dtype.isbuiltin == 1:
+    try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    start: int = array.__array_interface__["data"][0]
-    return start
+    except (TypeError, ValueError):  # read-only, without elements, or of a type that Python's struct lacks
+        start: int = array.__array_interface__["data"][0]
+        return start

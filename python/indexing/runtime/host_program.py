@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -62,6 +63,14 @@ class HostRun(RunState):
         """Let a register have the address of a buffer."""
         self.memory[register] = buffer
         self._registers[register] = address(buffer.handle)
+
+    def take(self, arguments: Sequence[Buffer | int]) -> None:
+        """Let the registers of arguments have their addresses."""
+        for register, memory in zip(self.tape.arguments, arguments, strict=True):
+            if isinstance(memory, int):
+                self._registers[register] = memory
+            else:
+                self.put(register, memory)
 
     def execute(self, times: LaunchTimes | None) -> None:
         """Run to the end. Whenever the program pauses, Python handles signals."""

@@ -36,6 +36,12 @@ class RunState(ABC):
         assert buffer is not None
         return buffer
 
+    def take(self, arguments: Sequence[Buffer | int]) -> None:
+        """Let the registers of arguments refer to the caller's memory."""
+        for register, buffer in zip(self.tape.arguments, arguments, strict=True):
+            assert isinstance(buffer, Buffer)
+            self.put(register, buffer)
+
     @abstractmethod
     def execute(self, times: LaunchTimes | None) -> None:
         """Run the tape from its start to its end."""
@@ -66,13 +72,15 @@ class TapeProgram:
         )  # which is safe to share, also with signal handlers
 
     def run(
-        self, arguments: Sequence[Buffer], deliver: Callable[[int, Buffer], Result], times: LaunchTimes | None = None
+        self,
+        arguments: Sequence[Buffer | int],
+        deliver: Callable[[int, Buffer], Result],
+        times: LaunchTimes | None = None,
     ) -> list[Result]:
         """As `DeviceProgram.run`. The state of a run that fails is dropped: nobody knows what its memory holds."""
         state = self._take()
         state.allocate()
-        for register, buffer in zip(self.tape.arguments, arguments, strict=True):
-            state.put(register, buffer)
+        state.take(arguments)
         state.execute(times)
         results = [deliver(k, state.buffer(register)) for k, register in enumerate(self.tape.results)]
         state.forget()

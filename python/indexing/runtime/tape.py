@@ -225,10 +225,15 @@ class DeviceProgram(Protocol):
         """The number of buffers that runs have allocated."""
 
     def run(
-        self, arguments: Sequence[Buffer], deliver: Callable[[int, Buffer], Result], times: LaunchTimes | None = None
+        self,
+        arguments: Sequence[Buffer | int],
+        deliver: Callable[[int, Buffer], Result],
+        times: LaunchTimes | None = None,
     ) -> list[Result]:
-        """Run the tape on the buffers of its arguments; returns what `deliver` makes of each result, called with its number
-        and its buffer. A buffer that `deliver` takes over is then marked as borrowed; others are used again.
+        """Run the tape on the buffers of its arguments, or at their addresses in memory that the device reads.
+
+        Returns what `deliver` makes of each result, called with its number and its buffer. A buffer that `deliver` takes over
+        is then marked as borrowed; others are used again.
 
         `times` is called with the number of each kernel (host steps are numbered after the kernels), its seconds and launches.
         """

@@ -9,6 +9,7 @@ mod equivalence;
 mod error;
 mod expr;
 mod hlo;
+mod host_views;
 mod indexing_map;
 mod interval;
 mod laws;
@@ -51,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<equivalence::PyEquivalence>()?;
     module.add_class::<points::PyPoints>()?;
     module.add_class::<laws::PyLaw>()?;
+    module.add_class::<host_views::PyHostViews>()?;
     module.add_class::<propagation::PyPropagation>()?;
     module.add("Unstated", module.py().get_type::<propagation::Unstated>())?;
     module.add_function(wrap_pyfunction!(laws::rules, module)?)?;
