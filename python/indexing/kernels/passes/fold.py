@@ -21,10 +21,18 @@ def fold_constants(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel after constant folding."""
     functions = []
     for f in kernel.functions:
-        folding = _Folder(f.variables, f.body)
-        body = folding.block(f.body)
-        functions.append(with_body(f, body, tuple(map(folding.value, f.results))))
-    return replace(kernel, functions=tuple(functions), body=_Folder(kernel.variables, kernel.body).block(kernel.body))
+        body, results = _folded(f.variables, f.body, f.results)
+        functions.append(with_body(f, body, results))
+    return replace(kernel, functions=tuple(functions), body=_folded(kernel.variables, kernel.body, ())[0])
+
+
+def _folded(
+    variables: tuple[ir.IndexVariable, ...], body: ir.Block, results: tuple[ir.Value, ...]
+) -> tuple[ir.Block, tuple[ir.Value, ...]]:
+    """The body of a function and its results; again if branches that went gave variables values, which may have one now."""
+    folding = _Folder(variables, body)
+    body, results = folding.block(body), tuple(map(folding.value, results))
+    return _folded(variables, body, results) if folding.drops_changes else (body, results)
 
 
 class _Folder:
@@ -35,6 +43,7 @@ class _Folder:
         inner = ir.statements(body)
         self.mutable = {s.name for s in inner if isinstance(s, ir.Var)}
         self.changes = Counter(n for s in inner for n in _changed(s))
+        self.drops_changes = False  # whether a branch that changes variables is never taken
         self.defined: dict[str, ir.Value] = {}
         self.holding: frozenset[ir.Value] = frozenset()  # conditions of indices around the statement
         self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
@@ -94,15 +103,20 @@ class _Folder:
     def _if(self, statement: ir.If) -> list[ir.Statement]:
         conditions = [c for c in map(self.value, statement.conditions) if c != TRUE and c not in self.holding]
         if FALSE in conditions:
+            self._drop(statement.then)
             return list(self.block(statement.otherwise))
         outer = self.holding
         self.holding = outer | {c for c in conditions if isinstance(c, ir.Within)}
         then = self.block(statement.then)
         self.holding = outer
         if not conditions:
+            self._drop(statement.otherwise)
             return list(then)
         folded = ir.If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
         return [statement if folded == statement else folded]
+
+    def _drop(self, branch: ir.Block) -> None:
+        self.drops_changes |= any(_changed(s) for s in ir.statements(branch))
 
     def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
         simplified = self._simplified.get(expression)
