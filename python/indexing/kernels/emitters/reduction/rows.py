@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -55,12 +56,32 @@ class Rows:
         place = compose(same_memory(self.shape, shape), _to_result(reduce)).simplify()
         return place if place == self.place_of(result) else None
 
+    def place_of_reduced(self, reduce: Instruction, place: IndexingMap) -> IndexingMap | None:
+        """The map from an index of the space to the element of its row that a reduction, whose result is read at `place`,
+        reduces: of the elements of the space, or of shorter arrays with rows as long; None for other reductions.
+        """
+        shape = reduce.operands[0].shape
+        if place == self.place_of_result(reduce):
+            return same_memory(self.shape, shape).simplify()
+        own, gone = self.reduce.ints("dimensions"), reduce.ints("dimensions")
+        lengths = [self.shape.dimensions[d] for d in sorted(own)]
+        if [shape.dimensions[d] for d in sorted(gone)] != lengths or is_per_element(place, own):
+            return None
+        kept, reduced = iter(place.results), iter(map(variable, sorted(own)))
+        index = [next(reduced) if d in gone else next(kept) for d in range(len(shape.dimensions))]
+        return IndexingMap.from_tensor_sizes(index, list(self.shape.dimensions))
+
 
 def may_give_rows(i: Instruction) -> bool:
     """Whether an instruction is a non-empty reduction whose operands have one layout, so that it may define a row space."""
     if traits_of(i) is not REDUCE or not i.ints("dimensions") or 0 in i.operands[0].shape.dimensions:
         return False
     return len({major_to_minor(o.shape) for o in arrays_of(i)}) == 1
+
+
+def is_per_element(place: IndexingMap, gone: Collection[int]) -> bool:
+    """Whether what is read at a place depends on the element of a row, that is, on the dimensions that are reduced."""
+    return any(v in gone for e in place.results for v in e.used_variables())
 
 
 def _to_result(reduce: Instruction) -> IndexingMap:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo import Instruction
@@ -28,7 +28,6 @@ from indexing.kernels.launch import (
     inside_parts,
     loop_over,
     range_variable,
-    same_memory,
     store,
     thread_id,
 )
@@ -135,7 +134,7 @@ class _Body:
             self._load_kept(number, place)
             self._take_weights(number, index)
             for reduction, accumulators in by_reduction.items():
-                values: Sequence[Value] = [self._value(array, index) for array in arrays_of(reduction)]
+                values: Sequence[Value] = list(self._values(reduction, index))
                 if reduction in online:
                     values = self.body.apply(online[reduction].form.element, values)
                 accumulators.add(constant(0), values, is_first)
@@ -204,11 +203,11 @@ class _Body:
     def _at(self, instruction: Instruction, index: Index) -> Index:
         return self.body.mapped(self.space.places[instruction], index).index
 
-    def _value(self, array: Instruction, index: Index) -> Value:
-        """The element of an array at an index of the space."""
-        source, leaf = array_source(array, 0)
-        place = same_memory(self.space.shape, array.shape)
-        return self.body.value(source, self.body.mapped(place, index).index, leaf)
+    def _values(self, reduction: Instruction, index: Index) -> Iterator[Value]:
+        """The elements of arrays that a reduction reduces at an index of the space."""
+        at = self.body.mapped(self.space.reduced[reduction], index).index
+        for source, leaf in (array_source(array, 0) for array in arrays_of(reduction)):
+            yield self.body.value(source, at, leaf)
 
     # ------------------------------------------------------------ values per row
 

@@ -19,9 +19,8 @@ from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.kernels.emitters.reduction.accumulators import Reducer
 from indexing.kernels.emitters.reduction.match import arrays_of
-from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
+from indexing.kernels.emitters.reduction.rows import Rows, is_per_element, is_read_at_one_place, may_give_rows
 from indexing.kernels.hero import Output, find_heroes, outputs
-from indexing.kernels.launch import same_memory
 from indexing.ops.online_sums import OnlineForm
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
@@ -53,13 +52,15 @@ class OnlineSum:
 class RowSpace:
     """A fusion over one row space.
 
-    `passes` has the reductions, each in a later pass than those on whose results its operands depend. `places` has each
-    member's map from an index of the space to the index at which it is read. `levels` is the number of passes before an
+    `passes` has the reductions, each in a later pass than those on whose results its operands depend; `reduced` has the map
+    from an index of the space to the element that each reduces. `places` has each member's map from an index of the space to
+    the index at which it is read. `levels` is the number of passes before an
     instruction is known. `per_element` and `per_row` are the outputs. `online` are the sums computed online.
     """
 
     first: Instruction
     passes: tuple[tuple[Instruction, ...], ...]
+    reduced: Mapping[Instruction, IndexingMap]
     places: Mapping[Instruction, IndexingMap]
     levels: Mapping[Instruction, int]
     per_element: tuple[Output, ...]
@@ -100,7 +101,7 @@ class RowSpace:
 
     def is_per_row(self, member: Instruction) -> bool:
         """Whether a member is the same for all elements of a row."""
-        return _is_per_row(self.places[member], set(self.first.ints("dimensions")))
+        return not is_per_element(self.places[member], self.first.ints("dimensions"))
 
     @property
     def online_totals(self) -> frozenset[Instruction]:
@@ -167,10 +168,6 @@ def _accesses(space: RowSpace, i: Instruction) -> Iterator[Access]:
                     yield composer.compose(_access(space, user), m, user, position, i.shape.leaves[m.leaf].dimensions)
 
 
-def _is_per_row(place: IndexingMap, gone: set[int]) -> bool:
-    return not any(gone.intersection(e.used_variables()) for e in place.results)
-
-
 @dataclass
 class _Matching:
     """One attempt to match a row space, with `first` as its first reduction."""
@@ -179,7 +176,7 @@ class _Matching:
     first: Instruction
     accesses: dict[Instruction, set[IndexingMap | None]] = field(default_factory=dict)  # None: not at a single index
     places: dict[Instruction, IndexingMap] = field(default_factory=dict)
-    reductions: list[Instruction] = field(default_factory=list)
+    reduced: dict[Instruction, IndexingMap] = field(default_factory=dict)
     output_places: dict[int, IndexingMap] = field(default_factory=dict)
     elsewhere: set[Instruction] = field(default_factory=set)
 
@@ -200,11 +197,12 @@ class _Matching:
         levels = self._levels()
         if levels is None or (not any(levels[o.instruction] for o in per_element) and max(levels.values()) < 2):
             return None
-        count = max(levels[r] for r in self.reductions)
-        passes = tuple(tuple(r for r in self.reductions if levels[r] == p + 1) for p in range(count))
+        count = max(levels[r] for r in self.reduced)
+        passes = tuple(tuple(r for r in self.reduced if levels[r] == p + 1) for p in range(count))
         return RowSpace(
             self.first,
             passes,
+            self.reduced,
             self.places,
             levels,
             tuple(per_element),
@@ -232,9 +230,12 @@ class _Matching:
         if reads is None or traits_of(i) is TUPLE:
             return
         place = next(iter(reads)) if len(reads) == 1 else None
-        if place is not None and traits_of(i) is REDUCE and place == self.rows.place_of_result(i):
-            self.reductions.append(i)
-            self._read_by_reduction(i)
+        reduced = None
+        if place is not None and traits_of(i) is REDUCE:
+            reduced = self.rows.place_of_reduced(i, place)
+        if reduced is not None:
+            self.reduced[i] = reduced
+            self._read_by_reduction(i, reduced)
         elif place is not None and not i.shape.is_tuple and not i.called:
             self.places[i] = place
             self._read_by_member(i, place)
@@ -243,10 +244,10 @@ class _Matching:
             for operand in i.operands:
                 self._record(operand, 0, None)
 
-    def _read_by_reduction(self, reduce: Instruction) -> None:
+    def _read_by_reduction(self, reduce: Instruction, place: IndexingMap) -> None:
         arrays = arrays_of(reduce)
         for array in arrays:
-            self._record(array, 0, same_memory(self.first.operands[0].shape, array.shape).simplify())
+            self._record(array, 0, place)
         for initial in reduce.operands[len(arrays) :]:
             self._record(initial, 0, None)
 
@@ -262,10 +263,9 @@ class _Matching:
     def _levels(self) -> dict[Instruction, int] | None:
         """The number of passes before each instruction is known; None if a non-member depends on a pass."""
         levels: dict[Instruction, int] = {}
-        reductions = set(self.reductions)
         for i in self.computation.post_order():
             level = max((levels[o] for o in i.operands), default=0)
-            if i in reductions:
+            if i in self.reduced:
                 initial = i.operands[len(arrays_of(i)) :]
                 if any(levels[o] for o in initial):
                     return None
@@ -273,10 +273,10 @@ class _Matching:
             elif level and i in self.elsewhere:
                 return None
             levels[i] = level
-        return levels if reductions else None
+        return levels if self.reduced else None
 
     def _frontier(self) -> Iterator[Instruction]:
-        seen: Sequence[Instruction] = [*self.places, *self.reductions]
+        seen: Sequence[Instruction] = [*self.places, *self.reduced]
         for operand in dict.fromkeys(array_source(o, 0)[0] for i in seen for o in i.operands):
             if operand in self.elsewhere and not traits_of(operand).is_source:
                 yield operand

@@ -43,10 +43,10 @@ def width_of(vector_width: int) -> int:
 
 
 def _is_weight(space: RowSpace, i: Instruction) -> bool:
-    """Whether a member depends on the reduced dimensions alone, and on memory."""
+    """Whether a member depends on the reduced dimensions alone, and on memory, but on no reduction."""
     gone = set(space.first.ints("dimensions"))
     used = {v for e in space.places[i].results for v in e.used_variables()}
-    return bool(used) and used <= gone and _reads_memory(i)
+    return bool(used) and used <= gone and not space.levels[i] and _reads_memory(i)
 
 
 def _reads_memory(i: Instruction) -> bool:
