@@ -68,6 +68,16 @@ def test_vectors_touch_few_sectors(text: str) -> None:
     check(text)
 
 
+def test_parts_that_are_wider_than_their_concatenation_touch_few_sectors() -> None:
+    """Eight elements of the result fit into a vector, four of what it reads."""
+    text = """f { a = f32[512,256] parameter(0) b = f32[512,256] parameter(1) s = f32[512,256] add(a, b) d = f32[512,256] subtract(a, b)
+      c = bf16[512,256] convert(s) e = bf16[512,256] convert(d) ROOT r = bf16[512,512] concatenate(c, e), dimensions={1} }"""
+    widest, default = ix.emit(text, vector_width=8), ix.emit(text)
+    assert default.emitter == "concatenate"
+    assert sectors(default) < sectors(widest) / 1.4
+    check(text, tolerance=1e-2)
+
+
 def test_what_lies_in_order_is_loaded_together() -> None:
     """Even and odd elements are two accesses of one vector."""
     text = """f { x = f32[512,1024] parameter(0) a = f32[512,512] slice(x), slice={[0:512], [0:1024:2]}

@@ -21,6 +21,7 @@ from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
 from indexing.kernels.launch import Part, assembled, entry_builder, inside
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.targets import TARGETS
@@ -67,12 +68,22 @@ def plan_concatenate(
     fast = _fastest_dimension(hero)
     common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
     if vector_width is None:
-        order = match.computation.post_order()
-        size = storage_bytes(hero.shape.element_type)
-        vector_width = widest_vector(MAX_LANES, size, prod(box), [common]) if is_cheap(order) else 1
+        vector_width = _vector_width(match, prod(box), common, device)
     check_width(vector_width, common)
     threads = linear_block_size(block_size, prod(box), device.limits)
     return LinearPlan(box, major_to_minor(hero.shape), vector_width, threads)
+
+
+def _vector_width(match: Heroes, count: int, common: int, device: Device) -> int:
+    """As many elements as fit into 16 bytes, halved while threads are few or warps touch many sectors; 1 if expensive."""
+    if not is_cheap(match.computation.post_order()):
+        return 1
+    size = storage_bytes(match.first.shape.element_type)
+    width = widest_vector(MAX_LANES, size, count, [common])
+    if width == 1:
+        return 1
+    read = (n for p in match.computation.parameters for n in neighbours_of(match.parts, p))
+    return best_width(width, 0, [in_order(size), *read], device)
 
 
 def concatenate_knobs(match: Heroes, default: LinearPlan, device: Device) -> KnobSpace:
