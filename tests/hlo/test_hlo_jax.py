@@ -66,3 +66,50 @@ def test_arrays_of_programs_that_are_lowered_are_row_major() -> None:
         layouts = {i.shape.layout for i in module.entry.instructions.values() if not i.shape.is_tuple}
         assert all(layout is None or layout == tuple(reversed(range(len(layout)))) for layout in layouts)
         np.testing.assert_array_equal(ix.evaluate(module, x), x.T * 2)
+
+
+def scaled_rows(x, n, *, scale):
+    return (x * scale).reshape(n, -1)
+
+
+ROWS = np.arange(24, dtype=np.float32).reshape(4, 6)
+
+
+@pytest.mark.parametrize("is_array", [True, False])
+def test_questions_give_a_function_its_static_and_keyword_arguments(is_array: bool) -> None:
+    jitted = jax.jit(scaled_rows, static_argnums=1, static_argnames=() if is_array else "scale")
+    scale = np.float32(3) if is_array else 3
+    expected = (ROWS * 3).reshape(2, 12)
+    assert np.array_equal(ix.evaluate(jitted, ROWS, 2, scale=scale), expected)
+    executable = ix.compile(jitted, ROWS, 2, device="reference", scale=scale)
+    assert np.array_equal(executable(ROWS, scale) if is_array else executable(ROWS), expected)
+    assert str(ix.maps(jitted, ROWS, 2, scale=scale)) == str(ix.maps(ix.from_jax(jitted, ROWS, 2, scale=scale)))
+    assert ix.analyze(jitted, ROWS, 2, device="h100", scale=scale).device.name == "H100 SXM"
+
+
+def test_a_program_takes_no_keyword_arguments() -> None:
+    lowered = jax.jit(lambda x: x + 1).lower(ROWS)
+    for program in (ix.from_jax(lowered), lowered):
+        with pytest.raises(TypeError, match="only a function does"):
+            ix.evaluate(program, ROWS, scale=3)
+    with pytest.raises(TypeError, match="only a function does"):
+        ix.maps(ix.from_jax(lowered), scale=3)
+    with pytest.raises(TypeError, match="scale"):
+        ix.analyze(ix.from_jax(lowered), scale=3)
+
+
+@pytest.mark.parametrize("kind", ["threefry2x32", "rbg"])
+def test_random_keys_are_arguments(kind: str) -> None:
+    def noisy(key, x):
+        return x + jax.random.normal(key, x.shape)
+
+    key = jax.random.key(5, impl=kind)
+    expected = noisy(key, ROWS)
+    module = ix.from_jax(noisy, key, ROWS)
+    for actual in (ix.evaluate(noisy, key, ROWS), ix.evaluate(module, key, ROWS), ix.compile(module)(key, ROWS)):
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_shape_is_no_argument_of_an_evaluation() -> None:
+    with pytest.raises(ix.IndexingError, match="is a ShapeDtypeStruct, which has no numbers; expected f32"):
+        ix.evaluate(lambda x: x + 1, jax.ShapeDtypeStruct((3,), np.float32))

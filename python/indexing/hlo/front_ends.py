@@ -112,6 +112,26 @@ def _with_unused(traced: Any, jitted: Any) -> Any:
     return jax.jit(program, keep_unused=True, donate_argnums=donated).trace(*args, **kwargs)
 
 
+def with_arrays(
+    function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The function lowered for these arguments, whose program has their arrays as parameters, and these arrays; all else is
+    constant: numbers, and what is static.
+    """
+    trees = _needed("jax.tree_util")
+    given, tree = trees.tree_flatten((tuple(args), dict(kwargs)))
+    places = [k for k, leaf in enumerate(given) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")]
+
+    @wraps(function)
+    def of_arrays(*arrays: object) -> object:
+        filled = {**dict(enumerate(given)), **dict(zip(places, arrays, strict=True))}
+        all_args, all_kwargs = trees.tree_unflatten(tree, filled.values())
+        return function(*all_args, **all_kwargs)
+
+    arrays = tuple(given[k] for k in places)
+    return lower(of_arrays, arrays, {}), arrays
+
+
 def output_names(lowered: Any) -> tuple[str, ...]:
     """The names of the arrays that a lowered function returns, by the leaves of its result: `result['loss']`."""
     leaves = _needed("jax.tree_util").tree_flatten_with_path(lowered.out_info)[0]

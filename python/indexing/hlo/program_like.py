@@ -1,13 +1,15 @@
 """Values that public functions accept as programs: modules, computations, instructions, HLO text, and JAX functions.
 
 A module, and text, stand for the module's entry. A function is followed by its arguments, as in JAX: `analyze(f, x, y)`; the
-options of the question are then given by name. Its program is that of `from_jax`.
+options of the question are then given by name. Its program is that of `from_jax`, which gets all other keyword
+arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter, signature
 from os import PathLike
 from typing import Concatenate, Never, ParamSpec, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
@@ -42,10 +44,14 @@ class TakesFunction(Protocol[T_contra, P, R_co]):
 def or_function(question: Callable[Concatenate[T_contra, P], R_co]) -> TakesFunction[T_contra, P, R_co]:
     """Let a question, whose first argument is a program, take a function and its arguments in its place."""
 
+    kinds = signature(question).parameters
+    takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in kinds.values())
+
     @wraps(question)
     def asked(*args: object, **options: object) -> R_co:
         if args and is_function(args[0]):
-            args = (from_jax(*args),)  # type: ignore[arg-type]
+            of_function = {} if takes_all else {name: options.pop(name) for name in options.keys() - kinds.keys()}
+            args = (from_jax(*args, **of_function),)  # type: ignore[arg-type]
         return question(*args, **options)  # type: ignore[arg-type]
 
     return asked

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal, TypeAlias, cast, overload
+from typing import Any, Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
 from indexing.display import count_text, shown
@@ -288,11 +288,13 @@ def maps(
     *args: object,
     direction: Direction = "output_to_input",
     workers: int | None = None,
+    **keywords: object,
 ) -> ProgramMaps | Iterator[FileMaps]:
     """The elements of each input that each element of each output needs; with "input_to_output", those that need it.
 
     `program` is a module (its entry), a computation, an instruction, HLO text, or a JAX function, followed by its arguments
-    (arrays, or anything with a shape and a dtype). `.instructions` has the maps of each instruction of its module.
+    and keyword arguments (arrays, or anything with a shape and a dtype). `.instructions` has the maps of each instruction of
+    its module.
 
     With `workers`, it is a list of files that `ix.hlo.load` reads: that many processes compute the maps of all of them, and
     yield a `FileMaps` for each as it is done. A file that can't be read, or whose process dies, yields its error. Scripts
@@ -300,11 +302,11 @@ def maps(
     """
     one_of("output_to_input", "input_to_output")(direction, "maps: direction")
     if workers is not None:
-        if args:
+        if args or keywords:
             raise TypeError("maps: files take no arguments; only a function does")
         integer(workers, "maps: workers")
         return _of_files(program, direction, workers)
-    return _of_program(cast("Program | Callable[..., object]", program), args, direction)
+    return _of_program(cast("Program | Callable[..., object]", program), args, keywords, direction)
 
 
 def _of_files(files: object, direction: Direction, workers: int) -> Iterator[FileMaps]:
@@ -322,7 +324,7 @@ def _of_files(files: object, direction: Direction, workers: int) -> Iterator[Fil
 
 def _of_file(path: str, direction: Direction) -> FileMaps:
     try:
-        maps = _of_program(load(path), (), direction)
+        maps = _of_program(load(path), (), {}, direction)
         maps.find()
     except (IndexingError, OSError, RecursionError) as error:
         return _failed(path, f"{type(error).__name__}: {error}")
@@ -336,13 +338,15 @@ def _failed(path: str, error: str) -> FileMaps:
 def _of_program(
     program: Program | Callable[..., object],
     args: tuple[object, ...],
+    keywords: dict[str, Any],
     direction: Direction,
 ) -> ProgramMaps:
     if is_function(program):
-        staged = program if is_staged(program) else lower(program, args, {})
+        staged = program if is_staged(program) else lower(program, args, keywords)
         names = output_names(staged)
-        part: Part = from_jax(staged, *(args if staged is program else ())).entry
-    elif args:
+        given, named = (args, keywords) if staged is program else ((), {})
+        part: Part = from_jax(staged, *given, **named).entry
+    elif args or keywords:
         raise TypeError(f"maps: a {type(program).__name__} takes no arguments; only a function does")
     else:
         part = part_of_program(program, "maps: program")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from indexing.hlo.front_ends import from_jax, leaves
+from indexing.hlo.front_ends import from_jax, leaves, with_arrays
 from indexing.hlo.program_like import WholeProgram, is_function, is_staged, whole_program
 from indexing.lazy import np
 from indexing.ops.values import HloValue, leaves_of
@@ -17,8 +17,10 @@ from indexing.reference.program_arguments import entry_arguments
 from indexing.reference.replicas import run_on_replicas
 
 
-def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue) -> HloValue:
+def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue, **keywords: object) -> HloValue:
     """The result of the entry of a module, of HLO text, or of a JAX function's program, for the given arguments.
+
+    A function takes keyword arguments too, and values that JAX holds static; an array is returned for each leaf of its result.
 
     There is one argument for each parameter: an array, a number or a sequence of numbers of its shape, converted to its
     element type. Integers must be representable in the type; floats are rounded, but no finite number becomes infinite.
@@ -26,8 +28,12 @@ def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue) -
     Floating-point exceptions are silent, as in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp for an
     instruction without a value (infeed, an unknown custom-call).
     """
+    if is_function(program) and not is_staged(program):
+        program, arrays, keywords = *with_arrays(program, arrays, keywords), {}
+    if keywords:
+        raise TypeError("evaluate: a program takes no keyword arguments; only a function does")
     if is_function(program):
-        program, arrays = from_jax(program, *(() if is_staged(program) else arrays)), leaves(arrays)
+        program, arrays = from_jax(program), leaves(arrays)
     module = whole_program(program, "evaluate: program")
     arguments = entry_arguments(module, arrays)
     with np.errstate(all="ignore"):

@@ -6,6 +6,7 @@ nearest, but no finite number may become infinite or NaN. A complex number witho
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 from indexing.errors import IndexingError
@@ -98,12 +99,16 @@ def array_of(value: object, shape: Shape, what: str) -> np.ndarray:
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        if str(getattr(value, "dtype", "")).startswith("key<"):  # a random key of JAX, whose numbers the program takes
+            return array_of(sys.modules["jax"].random.key_data(value), shape, what)
         check_rank(shape, what)
         reason = f"{what} is {_described(value)} that numpy can't convert to an array: {error}"
         raise IndexingError(f"{reason}; expected an array of shape {shape}") from error
     if array.shape == shape.dimensions and array.dtype == shape.dtype:  # the common case
         return array
     check_rank(shape, what)
+    if array.dtype == object and not array.shape:
+        raise IndexingError(f"{what} is {_described(value)}, which has no numbers; expected {shape}")
     if not sizes_fit(array.shape, shape):
         sizes = list(shape.dimensions)
         raise IndexingError(f"{what} has shape {list(array.shape)}; expected {sizes} ({shape})")
