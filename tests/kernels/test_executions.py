@@ -34,6 +34,16 @@ def several(*conditions: ir.Value) -> ir.If:
 BOUND = ir.Within(TH_X, None, 15)  # half of the threads
 DATA = ir.Op("lt", "pred", (ir.Load("f32", "p1", ()), ir.Constant("f32", 0.0)))
 STORE = ir.Store("o0", (TH_X,), ir.Constant("f32", 0.0))
+USE = ir.Store("o0", (TH_X,), ir.Op("neg", "f32", (ir.Ref("f32", "a"),)))
+BY_STEP = ir.Store(
+    "o0",
+    (TH_X,),
+    ir.Op("select", "f32", (ir.Within(STEP, 1, 2), ir.Ref("f32", "a"), ir.Constant("f32", 0.0))),
+)
+IS_LOW = ir.Let("low", ir.Op("lt", "pred", (ir.Load("f32", "p1", ()), ir.Constant("f32", 0.0))))
+CHOICE = ir.Store(
+    "o0", (TH_X,), ir.Op("select", "f32", (ir.Ref("pred", "low"), ir.Ref("f32", "a"), ir.Constant("f32", 0.0)))
+)
 
 CASES = {
     # threads that load, those that load at least, whether no data decides
@@ -62,6 +72,14 @@ CASES = {
     "lanes are written out": ([loop(loop(load("a", TH_X + LANE), number=7))], 128, 128, True),
     "if data say so": ([when(DATA, load("a"))], 32, 32, False),
     "unless all of several bounds hold": ([several(ir.Within(TH_X, 4, 19), ir.Within(TH_X, 8, 40))], 20, 20, True),
+    "of what is needed": ([load("a"), USE], 32, 32, True),
+    "of what is needed under a condition": ([load("a"), when(BOUND, USE)], 32, 0, True),
+    "of what is needed after a condition, too": ([load("a"), when(BOUND, USE), USE], 32, 32, True),
+    "of what was needed before": ([USE, load("a"), when(BOUND, USE)], 32, 0, True),
+    "of what is needed in the next iteration": ([loop(USE, load("a", TH_X + STEP), when(BOUND, USE))], 128, 128, True),
+    "of what a select that data decide leaves out": ([IS_LOW, loop(load("a", TH_X + STEP), CHOICE)], 128, 0, True),
+    "of what a select by an index leaves out": ([loop(load("a", TH_X + STEP), BY_STEP)], 128, 128, True),
+    "of what a select in each iteration leaves out": ([loop(IS_LOW, load("a", TH_X + STEP), CHOICE)], 128, 128, True),
     "unless data say so": ([when(DATA, STORE, otherwise=[load("a")])], 32, 32, False),
 }
 
@@ -112,3 +130,18 @@ def test_a_function_loads_as_often_as_it_is_called() -> None:
     calls = [ir.CallFunction(("a",), "f", (TH_X,)), ir.CallFunction(("b",), "f", (31 - TH_X,))]
     k = kernel(calls, [given(0, "f32", 32), result(0, "f32", 32)], block=32, functions=[function])
     assert threads([(e.map, e.times) for e in global_executions(k).of["p0", "load"]]) == 64
+
+
+def test_vectors_of_a_loop_that_is_none_over_lanes_are_fewer_loads() -> None:
+    """Threads load rows of 4 elements, one by one, or as vectors."""
+    buffers = [given(0, "f32", 200), given(1, "f32"), result(0, "f32", 32)]
+    rows = kernel([loop(load("a", TH_X * 4 + STEP), USE)], buffers, block=32, **LOOPS)
+    lanes = kernel([loop(load("a", TH_X * 4 + LANE), USE, number=7)], buffers, block=32, **LOOPS)
+    same = kernel([loop(load("a", TH_X + LANE // 2), USE, number=7)], buffers, block=32, **LOOPS)
+    for k, vectors, may_merge in (
+        (rows, (), False),
+        (rows, ("p0",), True),
+        (lanes, ("p0",), False),
+        (same, ("p0",), True),
+    ):
+        assert [e.may_merge for e in global_executions(k, vectors).of["p0", "load"]] == [may_merge]

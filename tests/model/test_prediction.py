@@ -52,7 +52,7 @@ def test_each_plan_is_what_its_kernel_is_counted_to_do(name: str) -> None:
     computation = fusion(name)
     space = ix.knobs(computation)
     actual = assert_as_counted(computation, space.sample(25, seed=11))
-    assert actual.exact.all() == (name not in ("scatter", "sorted scatter", "unique scatter", "update"))
+    assert actual.exact.any() == (name not in ("scatter", "sorted scatter", "unique scatter", "update"))
 
 
 @pytest.mark.parametrize("seed", [3, 11, 24, 46, 53, 59])
@@ -66,7 +66,7 @@ def test_random_fusions(made: Callable[[int], str], seed: int) -> None:
 def test_blocks_that_share_results_leave_parts_beside_a_second_output() -> None:
     """By hand, of 128 sums of 1,024 rows: 16,384 sectors are read, and written for the second output; 16 hold the sums. A column
     of parts is 16 sectors, written and read for each of the blocks that share; of the four groups of 32 columns, each resets
-    a counter of its own.
+    a counter of its own. Of 32 parts, a compiler may load those alone whose sums a condition lets through.
     """
     text = """add { a = f32[] parameter(0)
       b = f32[] parameter(1)
@@ -78,7 +78,7 @@ def test_blocks_that_share_results_leave_parts_beside_a_second_output() -> None:
       ROOT t = (f32[128], f32[1024,128]) tuple(s, n) }"""
     prediction = ix.predict(ix.hlo.parse(text).entry, {"split_k": [1, 2, 8, 32], "threads": 32, "vector_width": 1})
     assert prediction.sectors.tolist() == [2 * 16384 + 16 + (2 * 16 * n + 4 if n > 1 else 0) for n in (1, 2, 8, 32)]
-    assert prediction.exact.all()
+    assert prediction.exact.tolist() == [True, True, True, False]
 
 
 def test_blocks_of_any_size_are_counted_exactly() -> None:

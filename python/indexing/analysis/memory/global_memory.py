@@ -245,7 +245,7 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
         counted = [_of_execution(e, *how, has_vectors and not e.by_lane) for e in accesses.executions]
         left, most = sum(c.left for c in counted), sum(a.total.sectors for c in counted for a in c.accesses)
         sectors = f"{round(left):,} of {round(most):,} sectors"
-        why = f"at most: a compiler may merge loads of the same element, which leaves {sectors}"
+        why = f"at most: a compiler may merge loads, or do fewer under a condition, which leaves {sectors}"
         of_argument = [_estimated(a, why) if c.may_merge else a for c in counted for a in c.accesses]
         (reads if accesses.kind == "load" else writes).extend(of_argument)
     shared = tuple(bank_accesses(kernel, device))

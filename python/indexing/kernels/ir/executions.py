@@ -2,7 +2,7 @@
 
 A load is merged with an earlier one of the same element if the thread has always executed that before, and is moved in front
 of a loop whose counter its index does not use, unless a condition or another loop is between: every compiler does so. Loads
-that it may merge beyond that are counted, and said to be.
+that it may merge beyond that, or may leave out where conditions need no value, are counted, and said to be.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from math import log2, prod
 from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
+from indexing.hlo.layout import element_strides
 from indexing.kernels.ir.accesses import (
     BLOCK_X,
     MAX_MAPS,
@@ -22,12 +23,12 @@ from indexing.kernels.ir.accesses import (
     Access,
     Accesses,
     Kind,
-    Time,
     all_accesses,
     entry_accesses,
 )
 from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.nodes import Kernel, Ref, bodies, statements
+from indexing.kernels.ir.needed_values import NeededValues, path_of
+from indexing.kernels.ir.nodes import Buffer, Kernel, Ref, bodies, statements
 from indexing.kernels.ir.traversal import expressions_of, subvalues
 
 MAX_LANES = 16
@@ -41,9 +42,10 @@ class Execution:
     """The loads or stores of one statement: a map from thread ids, block ids and range variables to an index, each of whose
     points is executed `times` times.
 
-    If a compiler `may_merge` some, `merged` is the map when it merges all; None if nothing is left then. `is_certain` if no
-    data decides which threads reach the statement. `by_lane` if a thread's vector is loaded by single elements, for a
-    condition around may hold for some of them. So many neighbouring `lanes` have the same values of data in the index; 0: all.
+    If a compiler `may_merge` some, or leave them out, `merged` is the map when it does so with all; None if nothing is left
+    then. `is_certain` if no data decides which threads reach the statement. `by_lane` if a thread's vector is loaded by single
+    elements, for a condition around may hold for some of them. So many neighbouring `lanes` have the same values of data in the
+    index; 0: all.
     """
 
     map: IndexingMap
@@ -70,9 +72,10 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
     by_buffer: dict[tuple[str, Kind], list[Execution]] = {}
     unknown: set[str] = set()
     threads: dict[str, dict[IndexingMap, bool]] = {}  # to a function's index, and whether no data decides
-    arguments = {b.name for b in kernel.buffers if b.role != "none"}
+    arguments = {b.name: b for b in kernel.buffers if b.role != "none"}
     memory = Memory(kernel)
     written = {place for body in bodies(kernel) for s in statements(body.body) for place in memory.written(s)}
+    needed = NeededValues(kernel.body, {b.name for b in kernel.buffers if b.space == "local"})
     for name, body in reversed(all_accesses(kernel, by_iteration=True)):
         callers: Sequence[tuple[IndexingMap | None, bool]] = [*threads.get(name, {}).items()]
         callers = [(None, True)] if name == kernel.name else callers
@@ -81,7 +84,9 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
             unknown.update(a.buffer for a in accesses)
             callers = []
         for a, inside, is_equal in _unmerged(body, accesses, memory, written, vectors):
-            of_body = _execution(body, a, inside, is_equal)
+            may_go = name == kernel.name and needed.only_under_condition(a.definition, path_of(a))
+            may_go |= a.buffer in vectors and not _is_vector(body, a, arguments[a.buffer])
+            of_body = _execution(body, a, inside, is_equal or (a.kind == "load" and may_go))
             of_threads = (of_body if m is None else _called(m, is_certain, of_body) for m, is_certain in callers)
             by_buffer.setdefault((a.buffer, a.kind), []).extend(e for e in of_threads if not e.map.is_known_empty)
         for call in body.calls:
@@ -119,7 +124,7 @@ def _unmerged(
     iterations of short loops, too, a compiler may join.
     """
     known: dict[tuple[object, ...], list[_Frames]] = {}
-    times: dict[tuple[object, ...], list[Time]] = {}  # of the loads of each index
+    loaded: set[tuple[object, ...]] = set()
     stores: Counter[str] = Counter()
     for a in accesses:
         place = memory.of(a.buffer)
@@ -130,12 +135,11 @@ def _unmerged(
         frames = _frames(a, inside)
         if a.kind == "load" and any(frames[: len(others)] == others for others in earlier):
             continue
-        is_single = a.kind == "load" and a.buffer not in vectors
-        unrolled = [(a.buffer, index, since) for index in _unrolled(body, a)] if is_single else []
-        yield a, inside, bool(earlier) or any(_are_branches(a.time, t) for k in unrolled for t in times.get(k, ()))
+        is_vector = a.buffer in vectors and any(_lanes(body, a))
+        unrolled = [(a.buffer, is_vector, index, since) for index in _unrolled(body, a)] if a.kind == "load" else []
+        yield a, inside, bool(earlier) or not loaded.isdisjoint(unrolled)
         earlier.append(frames)
-        for k in unrolled:
-            times.setdefault(k, []).append(a.time)
+        loaded.update(unrolled)
         stores[place] += a.kind != "load"
 
 
@@ -154,10 +158,13 @@ def _unrolled(body: Accesses, a: Access) -> Iterator[tuple[SymbolicExpr, ...]]:
                 yield tuple(e.replace({variable(loop): constant(value)}) for e in a.index)
 
 
-def _are_branches(time: Time, other: Time) -> bool:
-    """Whether two statements are in the two branches of one condition."""
-    first = next((k for k, (s, t) in enumerate(zip(time, other, strict=False)) if s != t), 0)
-    return first % 2 == 1 and isinstance(time[first], int)
+def _is_vector(body: Accesses, a: Access, buffer: Buffer) -> bool:
+    """Whether an access is one of a vector's lanes, which lead from each element to its neighbour in memory."""
+    strides = element_strides(buffer.dimensions, buffer.layout)
+    at = sum((e * stride for e, stride in zip(a.index, strides, strict=True)), constant(0))
+    lanes = list(_lanes(body, a))
+    steps = [(at.replace({variable(k): variable(k) + 1}) - at).simplify(body.intervals).constant_value for k in lanes]
+    return steps == [1]
 
 
 def _is_by_lane(body: Accesses, a: Access) -> bool:
