@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
@@ -77,8 +78,16 @@ class _Vectors:
     def one_lane(self, block: ir.Block) -> ir.Block:
         """A block outside of loops over lanes with its loads merged, and those of the blocks in it."""
         inner = same_block(block, [self._one_lane_inside(s) for s in block])
+        if not self._has_several_loads(inner):
+            return inner
         loop = ir.For(len(self.variables), constant(0), constant(1), 1, inner, lanes=True)
         return same_block(block, _Lanes(self, loop, ("global",)).in_front())
+
+    def _has_several_loads(self, block: ir.Block) -> bool:
+        """Whether statements of a block itself load from global memory more than once."""
+        values = (v for s in block if not any(ir.blocks_of(s)) for value in values_of(s) for v in subvalues(value))
+        loads = (v for v in values if isinstance(v, ir.Load) and self.by_name[v.buffer].space == "global")
+        return next(islice(loads, 1, None), None) is not None
 
     def _one_lane_inside(self, s: ir.Statement) -> ir.Statement:
         if isinstance(s, ir.For) and not s.lanes:
