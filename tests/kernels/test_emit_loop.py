@@ -12,6 +12,7 @@ from indexing.errors import IndexingError
 from indexing.kernels.ir.nodes import For, If, Load, statements
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.kernel import Kernel
+from indexing.kernels.passes.inline import MAX_COPIED_LOADING
 from kernels import as_fusion, assert_written_once, check, compiled, prove, vector_moves
 
 CHAIN = """
@@ -178,7 +179,7 @@ def stages(count: int) -> str:
 
 def test_text_grows_linearly_with_the_graph() -> None:
     lines = [ix.emit(as_fusion(stages(n)), vector_width=1).source.count("\n") for n in (16, 32, 64)]
-    assert lines[2] < 700
+    assert lines[2] < 700 + 2 * MAX_COPIED_LOADING  # the first stages are inlined, each twice as long as the one before
     assert lines[2] - lines[1] <= 2 * (lines[1] - lines[0]) + 4
     assert ix.runtime.cubin(ix.emit(as_fusion(stages(64))))
 

@@ -1,7 +1,7 @@
 """Inlining of functions that are called once, and of cheap ones.
 
 Functions that are called several times and do more work stay, so that the kernel's size is linear in the graph: inlining one
-adds at most MAX_COPIED statements.
+adds at most MAX_COPIED statements, or MAX_COPIED_LOADING if it loads elements, which callers then load as vectors.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from math import inf
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.traversal import rewrite_blocks, same_block
+from indexing.kernels.ir.traversal import rewrite_blocks, same_block, subvalues, values_of
 
 MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
 MAX_CHEAP = 12  # statements of a cheap function, over all iterations of its loops; it calls none
 MAX_COPIED = 96  # inlining a function adds at most so many to all of its callers
+MAX_COPIED_LOADING = 256  # one that loads elements
 
 
 def inline_functions(kernel: ir.Kernel) -> ir.Kernel:
@@ -45,17 +46,34 @@ def depth(body: ir.Block) -> int:
 
 def _is_cheap(body: ir.Block, calls: int) -> bool:
     size = _size(body)
-    return size <= MAX_CHEAP or size * (calls - 1) <= MAX_COPIED
+    return size <= MAX_CHEAP or size * (calls - 1) <= (MAX_COPIED_LOADING if _loads(body) else MAX_COPIED)
+
+
+def _loads(body: ir.Block) -> bool:
+    values = (v for s in ir.statements(body) for value in values_of(s) for v in subvalues(value))
+    return any(isinstance(v, ir.Load) for v in values)
 
 
 def _size(body: ir.Block) -> float:
-    """The number of statements, those of loops as often as they run; infinite with calls."""
+    """The number of statements that compute something, those of loops as often as they run; infinite with calls."""
     total = 0.0
     for s in body:
+        if isinstance(s, ir.Let) and isinstance(s.value, ir.Ref):
+            continue
         turns = ir.iterations_of(s) if isinstance(s, ir.For) else 1
-        inner = sum(map(_size, ir.blocks_of(s)))
+        inner = sum(map(_size, ir.blocks_of(s))) if not isinstance(s, ir.If) or _may_hold(s) else _size(s.otherwise)
         total += inf if turns is None or isinstance(s, ir.CallFunction) else 1 + turns * inner
     return total
+
+
+def _may_hold(branch: ir.If) -> bool:
+    """Whether no condition is false for a constant, as for all parts but one of a concatenation of indices."""
+    return not any(isinstance(c, ir.Within) and _is_false(c) for c in branch.conditions)
+
+
+def _is_false(condition: ir.Within) -> bool:
+    value, low, high = condition.expression.constant_value, condition.lower, condition.upper
+    return value is not None and ((low is not None and value < low) or (high is not None and value > high))
 
 
 def _inlined(
