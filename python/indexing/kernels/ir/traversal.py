@@ -202,3 +202,11 @@ def expressions_in(statement: ir.Statement) -> Sequence[SymbolicExpr]:
 def may_leave(block: ir.Block) -> bool:
     """Whether the block of a loop may leave the loop early."""
     return any(isinstance(s, ir.Break) or (isinstance(s, ir.If) and may_leave((*s.then, *s.otherwise))) for s in block)
+
+
+def keeps_best(statements: Iterable[ir.Statement]) -> bool:
+    """Whether the statements of a loop choose several variables that they assign, as the best element with its place."""
+    every = list(statements)
+    values = (part for s in every for v in values_of(s) for part in subvalues(v))
+    chooses = any(isinstance(v, ir.Op) and v.opcode == "select" for v in values)
+    return chooses and sum(isinstance(s, ir.Assign) for s in every) > 1

@@ -118,7 +118,7 @@ class _Splitter:
         cuts = self._cuts(conditions)
         if not shared and cuts is None:
             return (s,)
-        split = tuple(self._segments(s, cuts, known))
+        split = tuple(t for segment in self._segments(s, cuts, known) for t in self._split_again(segment))
         replaced: ir.Block = split
         if shared:
             failing = {c: not holds for c, holds in known.items()}
@@ -127,6 +127,15 @@ class _Splitter:
             )
             replaced = (ir.If(shared, split, others),)
         return replaced if sum(1 for _ in ir.statements(replaced)) <= MAX_COPIED else (s,)
+
+    def _split_again(self, segment: ir.For) -> Sequence[ir.Statement]:
+        """A segment beside kept values, split at its other conditions on the thread: processors wait for what a vector has
+        stored to a part of an array before they load from it.
+        """
+        if not self._keeps(segment.body):
+            return (segment,)
+        cuts = self._cuts(self._conditions(segment.body))
+        return (segment,) if cuts is None else tuple(self._segments(segment, cuts, {}))
 
     def _is_plain(self, body: ir.Block) -> bool:
         """Whether a body has neither loops nor accesses whose order over threads matters."""

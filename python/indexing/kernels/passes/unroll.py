@@ -18,7 +18,15 @@ from indexing._core import SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
+from indexing.kernels.ir.traversal import (
+    expressions_of,
+    keeps_best,
+    may_leave,
+    rewrite_blocks,
+    same_block,
+    subvalues,
+    values_of,
+)
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes.lanes import lane_count
 
@@ -137,7 +145,9 @@ class _Unroller:
         if not self.has_threads:
             is_few = any(turns <= terms and turns * len(inner) <= statements for terms, statements in FEW_TERMS)
             is_few = is_few and not any(isinstance(s, ir.Store) for s in inner)
-            return self._written(loop, turns) if (is_short or is_few) and _is_sum(loop, inner) else [loop]
+            # gcc joins conditions of turns that keep the best element, and makes no vectors of the loop around them.
+            is_sum = _is_sum(loop, inner) and not keeps_best(inner)
+            return self._written(loop, turns) if (is_short or is_few) and is_sum else [loop]
         if is_short:
             return self._written(loop, turns)
         factor = self.rule.factor(loop)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import may_leave, subvalues, values_of
+from indexing.kernels.ir.traversal import keeps_best, may_leave, subvalues, values_of
 from indexing.kernels.targets.c_atomics import write_atomic
 from indexing.kernels.targets.c_index import IndexWriter
 from indexing.kernels.targets.c_statements import StatementWriter
@@ -120,7 +120,7 @@ class BodyWriter(StatementWriter):
             self.line(self.target.thread_loop)
             if ir.iterations_of(s) in VECTORS:
                 self.line(self.target.lane_loop)
-        elif self.target.lane_loop and (s.lanes or _keeps_best(s)):
+        elif self.target.lane_loop and (s.lanes or _keeps_best_in_few_turns(s)):
             self.line(self.target.lane_loop)
         elif s.unroll and self.target.unroll:
             self.line(self.target.unroll.format(n=s.unroll))
@@ -146,15 +146,12 @@ def assigned_again(block: ir.Block) -> frozenset[str]:
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-def _keeps_best(loop: ir.For) -> bool:
+def _keeps_best_in_few_turns(loop: ir.For) -> bool:
     """Whether a short loop keeps the best element with its place: where gcc unrolls it, it joins the conditions of turns, and
     makes no vectors of the loop around it.
     """
-    body = list(ir.statements(loop.body))
-    values = [part for s in body for v in values_of(s) for part in subvalues(v)]
-    chooses = any(isinstance(v, ir.Op) and v.opcode == "select" for v in values)
     turns = ir.iterations_of(loop)
-    return chooses and turns is not None and turns <= max(VECTORS) and sum(isinstance(s, ir.Assign) for s in body) > 1
+    return turns is not None and turns <= max(VECTORS) and keeps_best(ir.statements(loop.body))
 
 
 def _has_atomics(statement: ir.Statement) -> bool:
