@@ -10,14 +10,19 @@ from typing import ClassVar
 
 from indexing._core import SymbolicExpr
 from indexing.device.limits import Limits
+from indexing.device.record import Device
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Knob
 from indexing.kernels.launch import check_knob, position_in_grid, unravelled
+from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import WIDTHS
 from indexing.ops.element_context import Index
 
 BLOCK_SIZE = 128  # threads
+# Where threads become loops, which end at the ends of rows, blocks have whole rows of at least so many
+# elements, at most so many together.
+MIN_ROW, MAX_IN_ROWS = 16, 640
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,31 @@ class LinearPlan:
         return [e * self.vector_width + lane if d == self.fast else e for d, e in enumerate(vector)]
 
 
-def linear_block_size(block_size: int | None, count: int, limits: Limits) -> int:
-    """The knob `block_size` for at most `count` threads, by default BLOCK_SIZE, more only if the grid would be too large.
+def block_of_rows(sizes: Sequence[int], device: Device) -> int:
+    """The threads of a block by default, for vectors of these sizes, slowest first: BLOCK_SIZE, unless that would cut rows that
+    threads become loops over. A block then has as many rows as divide the size around them, and their place is that of one row.
+    """
+    row = sizes[-1] if sizes else 1
+    is_uncut = not MIN_ROW <= row <= MAX_IN_ROWS or BLOCK_SIZE % row == 0 or row % BLOCK_SIZE == 0
+    if is_uncut or 0 in sizes or TARGETS[device.dialect].has_threads:
+        return min(BLOCK_SIZE, device.limits.block_size)
+    most = min(MAX_IN_ROWS, device.limits.block_size)
+    block = 1
+    for size in reversed(sizes):
+        part = max(n for n in range(1, min(size, most // block) + 1) if size % n == 0)
+        block *= part
+        if part < size:
+            break
+    return block
+
+
+def linear_block_size(block_size: int | None, count: int, limits: Limits, default: int = BLOCK_SIZE) -> int:
+    """The knob `block_size` for at most `count` threads, by default `default`, more only if the grid would be too large.
 
     Raises IndexingError if it is out of range.
     """
     if block_size is None:
-        return min(max(BLOCK_SIZE, least_block_size(count, limits)), limits.block_size)
+        return min(max(default, least_block_size(count, limits)), limits.block_size)
     check_knob("block_size", block_size, 1, limits.block_size)
     return block_size
 

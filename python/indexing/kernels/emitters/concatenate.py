@@ -23,7 +23,7 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
 from indexing.kernels.launch import Part, assembled, entry_builder, inside
-from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
+from indexing.kernels.linear import LinearPlan, block_of_rows, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.ops.assemble import CONCATENATE
@@ -70,8 +70,10 @@ def plan_concatenate(
     if vector_width is None:
         vector_width = _vector_width(match, prod(box), common, device)
     check_width(vector_width, common)
-    threads = linear_block_size(block_size, prod(box), device.limits)
-    return LinearPlan(box, major_to_minor(hero.shape), vector_width, threads)
+    plan = LinearPlan(box, major_to_minor(hero.shape), vector_width, 1)
+    rows = [plan.vector_sizes[d] for d in plan.order]
+    threads = linear_block_size(block_size, prod(box), device.limits, block_of_rows(rows, device))
+    return replace(plan, block_size=threads)
 
 
 def _vector_width(match: Heroes, count: int, common: int, device: Device) -> int:

@@ -17,6 +17,7 @@ from indexing._core import SymbolicExpr
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape
+from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
@@ -34,12 +35,12 @@ from indexing.kernels.launch import (
     store,
     thread_id,
 )
+from indexing.kernels.linear import block_of_rows
 from indexing.kernels.vectors import WIDTHS, bytes_beside, is_light, lanes, widest_vector
 from indexing.ops.registry import traits_of
 from indexing.partitioner import PartitionedComputation, partition
 
 NAME = "loop"
-BLOCK_SIZE = 128  # threads
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 
 
@@ -103,9 +104,7 @@ def plan_loop(
     done in chunks.
     """
     limits = device.limits
-    block_size = min(BLOCK_SIZE, limits.block_size) if block_size is None else block_size
     max_blocks = limits.grid[0] if max_blocks is None else max_blocks
-    check_knob("block_size", block_size, 1, limits.block_size)
     check_knob("max_blocks", max_blocks, 1, limits.grid[0])
     shapes = match.computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
@@ -115,6 +114,9 @@ def plan_loop(
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
     if not _has_vectors(shapes, vector_width):
         vector_width = 1
+    if block_size is None:
+        block_size = block_of_rows(_rows(shapes[0], vector_width), device)
+    check_knob("block_size", block_size, 1, limits.block_size)
     groups = max(-(-count // vector_width), 1)
     blocks = -(-groups // block_size)
     chunks = -(-blocks // max_blocks)
@@ -135,6 +137,14 @@ def loop_knobs(match: Elements, default: LoopPlan, device: Device) -> KnobSpace:
         ),
         limit=BlockLimit("max_blocks", ("vector_width", "block_size"), max(prod(s.dimensions) for s in shapes)),
     )
+
+
+def _rows(shape: Shape, vector_width: int) -> list[int]:
+    """The sizes of an output in vectors, slowest first; one row where vectors don't end with rows."""
+    sizes = [shape.dimensions[d] for d in major_to_minor(shape)] or [1]
+    if sizes[-1] % vector_width:
+        return [-(-prod(sizes) // vector_width)]
+    return [*sizes[:-1], sizes[-1] // vector_width]
 
 
 def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_NODES = 64
 SHORT_ROW = 64  # elements of a row that a CPU sorts in vectors for the most part
-FEW_ELEMENTS = 1 << 14  # elements of all rows for which a step of numpy costs a CPU more than it saves
+FEW_ELEMENTS = 1 << 13  # elements of all rows for which a step of numpy costs a CPU more than it saves
 
 
 def computes_sort(i: Instruction, device: Device) -> bool:
