@@ -19,7 +19,7 @@ from indexing.analysis.memory.transactions import VECTOR
 from indexing.kernels.ir.types import storage_bytes
 
 if TYPE_CHECKING:
-    from indexing.device.record import Device, Memory
+    from indexing.device.record import Device
     from indexing.kernels.kernel import Argument, Dim3
 
 #: Numbers of blocks in x, y and z.
@@ -56,9 +56,11 @@ def reuse_of(
     resident = max(min(cores.threads // count, -(-blocks // (of_block * cores.count))), 1)
     of_wave = resident * cores.count * of_block
 
+    loads = _Loads(argument, maps, memory.sector_bytes)
+
     def moved(length: int, most: float) -> float:
         count = -(-blocks // length)
-        of_boxes = min(_of_pieces(argument, maps, grid, length, pieces, most, memory) for pieces in PIECES) * count
+        of_boxes = min(loads.of_pieces(grid, length, pieces, most) for pieces in PIECES) * count
         return min(of_boxes, once) if once <= count * most else of_boxes
 
     of_core = resident * of_block
@@ -69,34 +71,40 @@ def reuse_of(
     return Reuse(from_cache, min(moved(length, memory.l2_bytes) for length in lengths))
 
 
-def _of_pieces(
-    argument: Argument, maps: Sequence[IndexingMap], grid: Dim3, length: int, pieces: int, most: float, memory: Memory
-) -> float:
-    """The bytes that so many neighbouring blocks move through a cache, as the sum of equal pieces of them."""
-    pieces = min(pieces, length)
-    parts = _parts(grid, -(-length // pieces))
-    return pieces * _median_moved(argument, maps, parts, most / pieces, memory)
+class _Loads:
+    """The loads of an array, of which parts of a grid move boxes; the bytes of each part are counted once."""
 
+    def __init__(self, argument: Argument, maps: Sequence[IndexingMap], sector_bytes: int) -> None:
+        self._argument, self._maps, self._sector_bytes = argument, maps, sector_bytes
+        few = [_first_iterations(m) for m in maps]
+        self._few, self._times = [m for m, _ in few], max((times for _, times in few), default=1)
+        self._whole: dict[Part, float] = {}
+        self._part: dict[Part, float] = {}
 
-def _median_moved(
-    argument: Argument, maps: Sequence[IndexingMap], parts: Sequence[Part], most: float, memory: Memory
-) -> float:
-    """The median over the parts that read anything; infinite if none of them does, as where few blocks read an array."""
-    moved = {part: _moved(argument, maps, part, most, memory) for part in set(parts)}
-    reading = sorted(moved[part] for part in parts if moved[part])
-    return reading[len(reading) // 2] if reading else float("inf")
+    def of_pieces(self, grid: Dim3, length: int, pieces: int, most: float) -> float:
+        """The bytes that so many neighbouring blocks move through a cache, as the sum of equal pieces of them: the median of
+        the parts that read anything; infinite if none of them does, as where few blocks read an array.
+        """
+        pieces = min(pieces, length)
+        parts = _parts(grid, -(-length // pieces))
+        moved = {part: self._moved(part, most / pieces) for part in set(parts)}
+        reading = sorted(moved[part] for part in parts if moved[part])
+        return pieces * reading[len(reading) // 2] if reading else float("inf")
 
+    def _moved(self, blocks: Part, most: float) -> float:
+        """The bytes that some blocks move through a cache of `most` bytes; infinite if not even few iterations fit."""
+        whole = self._box_bytes(self._maps, blocks, self._whole)
+        if whole <= most:
+            return whole
+        if self._times == 1:
+            return float("inf")
+        part = self._box_bytes(self._few, blocks, self._part)
+        return part * self._times if part <= most else float("inf")
 
-def _moved(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, most: float, memory: Memory) -> float:
-    """The bytes that some blocks move through a cache of `most` bytes; infinite if not even few iterations fit."""
-    whole = _box_bytes(argument, maps, blocks, memory.sector_bytes)
-    if whole <= most:
-        return whole
-    few = [_first_iterations(m) for m in maps]
-    if all(times == 1 for _, times in few):
-        return float("inf")
-    part = _box_bytes(argument, [m for m, _ in few], blocks, memory.sector_bytes)
-    return part * max(times for _, times in few) if part <= most else float("inf")
+    def _box_bytes(self, maps: Sequence[IndexingMap], blocks: Part, known: dict[Part, float]) -> float:
+        if blocks not in known:
+            known[blocks] = _box_bytes(self._argument, maps, blocks, self._sector_bytes)
+        return known[blocks]
 
 
 def _first_iterations(m: IndexingMap) -> tuple[IndexingMap, int]:
