@@ -18,7 +18,7 @@ from certificate_texts import Texts, forged
 from exact_maps import Style, random_map
 from indexing.certificates.checker.facts import Facts
 from indexing.certificates.checker.forms import Form, Forms, constant
-from indexing.certificates.checker.laws import compared, equations, rows
+from indexing.certificates.checker.laws import compared, equations, rows, value_of
 from indexing.certificates.checker.questions import read as read_map
 from indexing.certificates.checker.table import Table
 
@@ -261,7 +261,7 @@ def test_rows_hold_for_letters_of_which_their_comparisons_hold() -> None:
                 letters = {letter: chosen.randint(-3, 6) for letter in "abcdefghijklmnpqrstuvxyz"}
 
                 def read(side: Any, letters: dict[str, int] = letters) -> int:
-                    value: int = Table(side, Numbers(), letters).value(len(side) - 1)
+                    value: int = value_of(side, Numbers(), letters)
                     return value
 
                 if needs is not None and all(COMPARED[sign](read(a), read(b)) for a, sign, b in needs):

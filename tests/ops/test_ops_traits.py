@@ -74,7 +74,6 @@ OTHER_MEANINGS = {
     "hlo/window.py": {"pad"},  # a field of windows
     "kernels/launch.py": {"clamp"},
     "certificates/checker/forms.py": {"constant"},  # a function
-    "certificates/checker/laws.py": {"constant"},  # a kind of nodes
     "certificates/checker/table.py": {"constant"},
     "certificates/text.py": {"constant"},
     "certificates/json_text.py": {"domain"},  # a field

@@ -66,7 +66,7 @@ class Translation:
             return z3.BoolVal(False)
         e = table.value(step.before)
         if step.claim == "equal":
-            return e == table.value(-1 if step.after is None else step.after)
+            return e == table.value(step.after)
         parts = [] if step.lower is None else [e >= step.lower]
         parts += [] if step.upper is None else [e <= step.upper]
         parts += [e % step.modulus == step.residue] if step.modulus > 1 else []

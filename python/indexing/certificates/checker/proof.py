@@ -8,9 +8,9 @@ from math import inf
 
 from indexing.certificates.checker.facts import Facts
 from indexing.certificates.checker.forms import Form, Forms, Range, constant
-from indexing.certificates.checker.laws import compared, equations, rows
+from indexing.certificates.checker.laws import compared, equations, rows, value_of
 from indexing.certificates.checker.table import MapValues, Table, made
-from indexing.certificates.step import Node, Refused, Step
+from indexing.certificates.step import Refused, Step
 
 __all__ = ["check_steps", "need"]
 
@@ -123,29 +123,22 @@ class Proof:
 
     def by_row(self, step: Step[int], claims: list[Range]) -> list[Range]:
         """The conditions of a law for the letters of a step, if it then gives the claim by equalities among the reasons."""
-        letters: dict[int | str, Form] = {letter: self.table.value(node) for letter, node in step.bindings}
+        letters = {letter: self.table.value(node) for letter, node in step.bindings}
         same = dict(sides for k in step.reasons if (sides := self.sides[k]))
         factor = letters.get("factor", constant(1))
         before, after = self.sides[step.number] or (Form(), Form())
-
-        def read(nodes: tuple[Node, ...], same: dict[Form, Form] | None = None) -> Form:
-            if same is None:
-                same = {}
-            values: list[Form] = []
-            for kind, numbers, operands in nodes:
-                is_letter = kind == "variable"
-                parts = [values[k] for k in operands]
-                value = letters[numbers[0]] if is_letter else made(self.forms, kind, numbers, parts)
-                values.append(same.get(value, value) if same else value)
-            return values[-1]
-
         is_side = False
         for left, right, needs in equations(step.law):
-            if self.forms.times(read(left), factor) == before:
+            if self.forms.times(value_of(left, self.forms, letters), factor) == before:
                 is_side = True
                 if needs is not None:
-                    new = self.forms.times(read(right, same), factor)
-                    needed = [compared(self.forms, read(a), sign, read(b)) for a, sign, b in needs]
+                    new = value_of(right, self.forms, letters, same)
+                    new = self.forms.times(new, factor)
+                    both = (
+                        (value_of(a, self.forms, letters), sign, value_of(b, self.forms, letters))
+                        for a, sign, b in needs
+                    )
+                    needed = [compared(self.forms, *sides) for sides in both]
                     return [*needed, self.forms.range(same.get(new, new) - after, 0, 0)]
         need(is_side, step.number, f"no side of {step.law} is what it replaces, for these letters")
         return claims
@@ -170,7 +163,7 @@ class Proof:
 
     def form(self, node: int | None) -> Form:
         """The form of an expression of the last step. Raises LookupError, or ZeroDivisionError."""
-        value: Form = self.table.value(-1 if node is None else node)
+        value: Form = self.table.value(node)
         for divisor in self.table.divisors[node or 0]:
             self.nonzero[-1].append(self.forms.nonzero(divisor))
             if not divisor:

@@ -59,32 +59,26 @@ class Table:
             if operands and not (min(operands) >= 0 and max(operands) < place):
                 raise LookupError(f"node {place} has an operand that is no earlier node")
             own = NONE.union(*inner) if (inner := [d for k in operands if (d := self.divisors[k])]) else NONE
+            parts = [self.values[k] for k in operands]
             if kind == "variable":
                 value = variables.get(*numbers)
             else:
-                parts = [self.values[k] for k in operands]
                 value = None if None in parts else made(algebra, kind, numbers, parts)
-                if kind in ("floordiv", "mod") and not self.is_nonzero(operands[1]):
-                    own |= {parts[1]}
+            if kind in ("floordiv", "mod") and (
+                self.nodes[operands[1]][0] != "constant" or not any(self.nodes[operands[1]][1])
+            ):
+                own |= {parts[1]}
             self.values.append(value)
             self.divisors.append(own)
 
-    def is_nonzero(self, node: int) -> bool:
-        """Whether a node is a number other than 0."""
-        kind, numbers, _ = self.nodes[node]
-        return kind == "constant" and numbers[0] != 0
-
-    def value(self, node: int) -> Any:
+    def value(self, node: int | None) -> Any:
         """The value of a node. Raises LookupError if it has none."""
-        if not 0 <= node < len(self.nodes) or self.values[node] is None:
+        if node is None or not 0 <= node < len(self.nodes) or self.values[node] is None:
             raise LookupError(f"the map has no expression that is node {node}")
         return self.values[node]
 
     def map(self, of: MapTable, variables: Iterable[Any]) -> MapValues:
         """A map, of these variables. Raises LookupError for nodes that are none of its expressions."""
-        nodes = (*of.results, *(node for node, *_ in of.domain))
-        ends = ((-inf if low is None else low, inf if high is None else high) for _, low, high in of.domain)
-        values = [*map(self.value, nodes)]
-        constraints = ((e, *end) for e, end in zip(values[len(of.results) :], ends, strict=True))
-        divisors = NONE.union(*(self.divisors[k] for k in nodes if self.divisors[k]))
-        return MapValues(tuple(variables), tuple(values[: len(of.results)]), tuple(constraints), divisors, of.kind)
+        domain = [(self.value(e), -inf if a is None else a, inf if b is None else b) for e, a, b in of.domain]
+        divisors = NONE.union(*(self.divisors[k] for k in (*of.results, *(node for node, *_ in of.domain))))
+        return MapValues(tuple(variables), tuple(map(self.value, of.results)), tuple(domain), divisors, of.kind)
