@@ -120,6 +120,11 @@ def test_the_command_lists_exports_and_merges(tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out == f"0 fusions in {a}\n"
     assert main(["plans", "--store", b, "--merge", str(tmp_path / "none")]) == 1
     assert "can't be read: No such file" in capsys.readouterr().err
+    missing = str(tmp_path / "misspelled")
+    assert main(["plans", "--store", missing]) == 1
+    assert (
+        f"{missing}: there is no such store; --merge, and `indexing tune --store`, make one" in capsys.readouterr().err
+    )
     Path(out).write_text("{}")
     assert main(["plans", "--store", b, "--merge", out]) == 1
     assert "these are no stored plans" in capsys.readouterr().err

@@ -29,6 +29,9 @@ def plans_options(sub: argparse.ArgumentParser) -> None:
 def plans(options: argparse.Namespace) -> Answer:
     """List the fusions of the store, after those of other files were added."""
     store = Store(options.store).path
+    if options.store is not None and not options.merge and not store.exists():
+        message = "there is no such store; --merge, and `indexing tune --store`, make one"
+        raise CommandLineError(f"{printable_name(str(store))}: {message}")
     added = [(file, _read(file).merge_into(store)) for file in options.merge]
     stored = ix.stored_plans(store, options.name, options.device)
     return Answer(json.loads(stored.to_json()), list(_parts(stored, store, added)))
