@@ -76,6 +76,11 @@ def test_equal_items_of_a_batch_are_worked_on_once(threads: int) -> None:
     assert ix.simplify_all(simplified[3:5]) == simplified[3:5]
 
 
+def test_a_single_text_is_no_batch() -> None:
+    with pytest.raises(TypeError, match="expected an iterable of texts, not a str"):
+        ix.parse_all("(d0) -> (d0), domain: d0 in [0, 9]")
+
+
 def test_maps_are_a_sequence() -> None:
     texts = [f"(d0) -> (d0 mod {k}), domain: d0 in [0, 9]" for k in (2, 3, 2, 4)]
     maps = ix.parse_all(texts)

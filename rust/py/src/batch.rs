@@ -282,6 +282,11 @@ fn size_of(map: &IndexingMap) -> usize {
 #[pyo3(signature = (texts, threads = None, progress = None))]
 pub fn parse_all(texts: &Any<'_>, threads: Option<Threads>, progress: Option<&Any<'_>>) -> PyResult<PyMaps> {
     let call = Call { py: texts.py(), threads: threads.map(|n| n.0), progress };
+    if texts.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "expected an iterable of texts, not a str, which IndexingMap.parse reads",
+        ));
+    }
     let given = items_of(texts, |text| match text.downcast::<PyString>() {
         Ok(text) => Ok(text.clone()),
         Err(_) => Err(PyTypeError::new_err(format!("expected a str, not a {}", text.get_type().name()?))),
