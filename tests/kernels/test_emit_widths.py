@@ -61,6 +61,26 @@ BESIDE = """f { x = f32[512,512] parameter(0) a = f32[512,511] slice(x), slice={
   c = f32[512,512] pad(a, z), padding=0_0x0_1 ROOT r = f32[512,512] add(x, c) }"""
 
 
+def test_lanes_at_an_edge_load_apart_from_the_others() -> None:
+    """A backward difference: all but the first lane have their neighbours in the vector that is loaded anyway."""
+    text = """f { x = f32[64,1024] parameter(0) z = f32[] constant(0) a = f32[64,1023] slice(x), slice={[0:64], [1:1024]}
+      b = f32[64,1023] slice(x), slice={[0:64], [0:1023]} d = f32[64,1023] subtract(a, b)
+      p = f32[64,1024] pad(d, z), padding=0_0x1_0 ROOT r = f32[64,1024] add(x, p) }"""
+    kernel = check(text, vector_width=4)
+    branches = [s for s in ir.statements(kernel.stage("vectorize").body) if isinstance(s, ir.If)]
+    loaded = [
+        {
+            v.buffer
+            for s in ir.statements(b.then)
+            for value in values_of(s)
+            for v in subvalues(value)
+            if isinstance(v, ir.Load)
+        }
+        for b in branches
+    ]
+    assert {"p0"} in loaded and {"x0"} in loaded
+
+
 @pytest.mark.parametrize("text", [CHANNEL, SHIFTED, BESIDE])
 def test_vectors_touch_few_sectors(text: str) -> None:
     widest, default = ix.emit(text, vector_width=4), ix.emit(text)

@@ -4,7 +4,8 @@ after it.
 The loads of a buffer whose indices are constant distances from a loop-invariant `anchor`, one for each lane, are loaded
 together, each element once, in aligned vectors. Stores are merged if lanes store to neighbouring elements, atomic updates if
 targets may update such elements together. Accesses in a branch whose conditions are the same for all lanes are merged in a
-branch with the same conditions. Innermost loops of one thread that load neighbours become loops over lanes, long ones in parts.
+branch with the same conditions; where some lanes surely take a branch, as all but those at the edge of an array, it is written
+twice: their loads are merged. Innermost loops of one thread that load neighbours become loops over lanes, long ones in parts.
 Then, outside of these loops, loads from global memory in one block, as of both elements of a
 pair, are merged in the same way, as of one lane.
 """
@@ -14,7 +15,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
@@ -37,6 +37,7 @@ VECTOR_BYTES = 16
 MAX_SPAN = 256  # a local buffer has at most so many elements; those that nothing reads take no register
 MAX_ITERATIONS = 16  # a loop without lanes of at most so many is written out, so that vectors stay in registers
 STRIPS = (8, 4, 2)  # the lanes of vectors that a longer one loads, if as many divide its iterations
+MAX_DIVIDED = 64  # statements of a branch that is written twice, so that the lanes which surely take it load vectors
 MAX_HELD = 32  # it loads at most so many elements in front: more take the registers of other threads
 #: Atomic updates, and the types of neighbouring elements that targets may update together.
 UPDATED_TOGETHER = {"add": ("f32", "f16", "bf16"), "maximum": ("f32", "f64"), "minimum": ("f32", "f64")}
@@ -78,16 +79,8 @@ class _Vectors:
     def one_lane(self, block: ir.Block) -> ir.Block:
         """A block outside of loops over lanes with its loads merged, and those of the blocks in it."""
         inner = same_block(block, [self._one_lane_inside(s) for s in block])
-        if not self._has_several_loads(inner):
-            return inner
         loop = ir.For(len(self.variables), constant(0), constant(1), 1, inner, lanes=True)
         return same_block(block, _Lanes(self, loop, ("global",)).in_front())
-
-    def _has_several_loads(self, block: ir.Block) -> bool:
-        """Whether statements of a block itself load from global memory more than once."""
-        values = (v for s in block if not any(ir.blocks_of(s)) for value in values_of(s) for v in subvalues(value))
-        loads = (v for v in values if isinstance(v, ir.Load) and self.by_name[v.buffer].space == "global")
-        return next(islice(loads, 1, None), None) is not None
 
     def _one_lane_inside(self, s: ir.Statement) -> ir.Statement:
         if isinstance(s, ir.For) and not s.lanes:
@@ -109,13 +102,13 @@ class _Vectors:
 
     def _if_held(self, lanes: ir.For) -> ir.Block:
         """A loop over lanes that load vectors, if registers hold them; otherwise nothing."""
-        count = len(self.buffers)
+        count, variables = len(self.buffers), len(self.variables)
         rewritten = tuple(_Lanes(self, lanes).rewritten())
         names = {b.name for b in self.buffers[count:]}
         held = sum(s.width for s in ir.statements(rewritten) if isinstance(s, ir.Copy) and s.destination in names)
         if 0 < held <= MAX_HELD:
             return rewritten
-        del self.buffers[count:]
+        del self.buffers[count:], self.variables[variables:]
         return ()
 
     def _strips(self, lanes: ir.For) -> ir.Block:
@@ -217,7 +210,7 @@ class _Lanes:
         if self.orders:
             return (self.loop,)
         scope = _Scope({})
-        body = self._scope(self.loop.body, scope)
+        body = self._scope(self.loop.body, self.lanes, scope)
         rewritten = self.loop if body is self.loop.body else replace(self.loop, body=body)
         return *scope.before, rewritten, *scope.after
 
@@ -226,19 +219,19 @@ class _Lanes:
         if self.orders:
             return self.loop.body
         scope = _Scope({})
-        self._load_together(tuple(s for s in self.loop.body if not any(ir.blocks_of(s))), scope)
+        self._load_together(tuple(s for s in self.loop.body if not any(ir.blocks_of(s))), self.lanes, scope)
         body = [s if any(ir.blocks_of(s)) else self._statement(s, self.lanes, scope) for s in self.loop.body]
         return *scope.before, *body
 
-    def _scope(self, block: ir.Block, scope: _Scope) -> ir.Block:
-        """A block under conditions that are the same for all lanes, with its loads and stores in `scope`."""
-        self._load_together(block, scope)
-        return self._block(block, self.lanes, scope)
+    def _scope(self, block: ir.Block, lanes: Sequence[int], scope: _Scope) -> ir.Block:
+        """A block of some lanes, under conditions that are the same for them, with its loads and stores in `scope`."""
+        self._load_together(block, lanes, scope)
+        return self._block(block, lanes, scope)
 
-    def _load_together(self, block: ir.Block, scope: _Scope) -> None:
+    def _load_together(self, block: ir.Block, lanes: Sequence[int], scope: _Scope) -> None:
         """Load what lies in order in front of the loop."""
         together: dict[Key, list[tuple[int, ...]]] = {}
-        for load, place in self._loads(block, self.lanes):
+        for load, place in self._loads(block, lanes):
             together.setdefault((load.buffer, place.anchor), []).append(place.offsets)
         for key, loads in together.items():
             unit = self.vectors.unit(self.vectors.by_name[key[0]], key[1], VECTOR_BYTES)
@@ -275,17 +268,18 @@ class _Lanes:
                 place = self._place(load, lanes)
                 if place is not None:
                     yield load, place
-            if isinstance(s, ir.If) and (parts := self._divided(s, lanes)):
-                yield from self._loads(s.then, parts[0])
-                yield from self._loads(s.otherwise, parts[1])
+            if isinstance(s, ir.If):
+                taken, not_taken, _ = self._divided(s, lanes)
+                yield from self._loads(s.then, taken)
+                yield from self._loads(s.otherwise, not_taken)
 
-    def _divided(self, s: ir.If, lanes: Sequence[int]) -> tuple[list[int], list[int]] | None:
-        """The lanes that take either branch, if nothing but the lane decides; None otherwise."""
+    def _divided(self, s: ir.If, lanes: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+        """The lanes that take either branch, and those of which more than the lane decides: all if none can be told apart."""
         taken = [self.index.decided(s.conditions, lane) for lane in lanes]
-        if None in taken:
-            return None
-        pairs = list(zip(lanes, taken, strict=True))
-        return [lane for lane, t in pairs if t], [lane for lane, t in pairs if not t]
+        yes, no, unknown = (
+            [lane for lane, t in zip(lanes, taken, strict=True) if t is kind] for kind in (True, False, None)
+        )
+        return (yes, no, unknown) if not unknown or _may_divide(s, unknown) else ([], [], list(lanes))
 
     def _place(self, load: ir.Load, lanes: Sequence[int]) -> Place | None:
         buffer = self.vectors.by_name[load.buffer]
@@ -322,20 +316,26 @@ class _Lanes:
         return load if held is None else ir.Load(load.type, held.name, (place.distance - held.first,))
 
     def _branch(self, s: ir.If, lanes: Sequence[int], scope: _Scope, first: ir.Value) -> ir.If:
-        parts = self._divided(s, lanes)
-        if parts is not None:
-            then, otherwise = (self._block(b, p, scope) for b, p in zip((s.then, s.otherwise), parts, strict=True))
-            is_same = then is s.then and otherwise is s.otherwise
-            return s if is_same else ir.If(s.conditions, then, otherwise)
-        uniform = self.index.uniform(s.conditions) if lanes is self.lanes else None
+        *decided, unknown = self._divided(s, lanes)
+        uniform = self.index.uniform(s.conditions) if unknown else None
         if uniform is not None:
-            return self._uniform_branch(s, uniform, scope)
-        return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
+            return self._uniform_branch(s, uniform, lanes, scope)
+        if len(unknown) == len(lanes):
+            return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
+        then, otherwise = (self._block(b, p, scope) for b, p in zip((s.then, s.otherwise), decided, strict=True))
+        if then is s.then and otherwise is s.otherwise:
+            return s
+        whole = ir.If(s.conditions, then, otherwise)
+        if not unknown:
+            return whole
+        names = self.vectors.names
+        copy = Copying(names, self.vectors.variables, (s,), {}, {}).body
+        return ir.If((ir.Within(variable(self.loop.variable), unknown[0], unknown[-1]),), copy, (whole,))
 
-    def _uniform_branch(self, s: ir.If, uniform: tuple[ir.Value, ...], scope: _Scope) -> ir.If:
-        """A branch that all lanes take or none, with its accesses in a branch with the same conditions."""
+    def _uniform_branch(self, s: ir.If, uniform: tuple[ir.Value, ...], lanes: Sequence[int], scope: _Scope) -> ir.If:
+        """A branch that all of `lanes` take or none, with its accesses in a branch with the same conditions."""
         own = [_Scope(dict(scope.loaded), is_conditional=True) for _ in range(2)]
-        then, otherwise = (self._scope(b, o) for b, o in zip((s.then, s.otherwise), own, strict=True))
+        then, otherwise = (self._scope(b, lanes, o) for b, o in zip((s.then, s.otherwise), own, strict=True))
         if then is s.then and otherwise is s.otherwise:
             return s
         for out, parts in ((scope.before, [o.before for o in own]), (scope.after, [o.after for o in own])):
@@ -371,6 +371,13 @@ class _Lanes:
             return None
         place = self.index.place(s.index[0], self.lanes) if len(s.index) == 1 else None
         return place if place is not None and place.is_run else None
+
+
+def _may_divide(s: ir.If, lanes: Sequence[int]) -> bool:
+    """Whether a branch may be written for these lanes, which are neighbours, and once more for the others."""
+    is_run = lanes[-1] - lanes[0] + 1 == len(lanes)
+    is_small = sum(1 for _ in ir.statements((s,))) <= MAX_DIVIDED
+    return is_run and is_small and all(isinstance(c, ir.Within) for c in s.conditions)
 
 
 def _held(buffer: ir.Buffer, name: str, places: Iterable[int]) -> tuple[ir.Value, ...]:
