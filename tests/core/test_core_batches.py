@@ -51,18 +51,6 @@ def test_equal_texts_of_a_batch_are_one_map(threads: int) -> None:
     assert (error.value.line, error.value.column) == (1, 10)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_threads_share_the_search_for_equal_texts(threads: int) -> None:
-    """As many texts as several threads compare, each by the hashes of its share."""
-    texts = [f"(d0) -> (d0 * {k} + {k % 11 + 1}), domain: d0 in [0, {k % 97}]" for k in [*range(60_000)] * 2]
-    maps = ix.parse_all(texts, threads=threads)
-    assert maps.different_count == 60_000
-    assert all(str(maps[k]) == texts[k] and maps[k + 60_000] is maps[k] for k in range(2, 60_000, 499))
-    texts[60_500] = texts[2_500] = "(d0) -> (d1)"
-    with pytest.raises(ix.ParseError, match="item 2500: "):
-        ix.parse_all(texts, threads=threads)
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_equal_items_of_a_batch_are_worked_on_once(threads: int) -> None:
     texts = [f"(d0) -> ({many_results(f'd0 mod {k % 7 + 2}', 50)}), domain: d0 in [0, 9]" for k in range(500)]

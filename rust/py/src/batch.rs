@@ -9,7 +9,7 @@ use crate::maps::PyMaps;
 use crate::objects::{Any, Str};
 use crate::questions::product;
 use crate::workspace::{self, Workspace};
-use hashbrown::hash_table::HashTable;
+use hashbrown::hash_table::{Entry, HashTable};
 use indexing_core::{
     compose, compose_simplified, count, read_indexing_map, simplify, Error, IndexingMap, Options,
 };
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use std::hash::{BuildHasher, Hash};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
@@ -35,13 +35,13 @@ const BLOCK: usize = 1 << 15;
 
 type Failure = (usize, Error);
 
-/// The results in parts, in order; `size` returns the approximate size of an item, in bytes of expressions.
+/// `size` returns the approximate size of an item, in bytes of expressions.
 fn run<T: Sync, R: Send>(
     items: &[&T],
     threads: Option<usize>,
     size: impl Fn(&T) -> usize,
     work: impl Fn(&mut Workspace, &T) -> Result<R, Error> + Sync,
-) -> Result<Vec<Vec<R>>, Failure> {
+) -> Result<Vec<R>, Failure> {
     let each = |places: Range<usize>| {
         let mut done = Vec::with_capacity(places.len());
         workspace::with(|w| {
@@ -57,7 +57,7 @@ fn run<T: Sync, R: Send>(
     };
     let threads = useful_threads(threads, items.iter().map(|item| size(item)).sum());
     if threads <= 1 {
-        return Ok(vec![each(0..items.len())?]);
+        return each(0..items.len());
     }
     let next = AtomicUsize::new(0);
     let chunk_from = |start: usize| {
@@ -92,7 +92,11 @@ fn run<T: Sync, R: Send>(
         all
     });
     all.sort_unstable_by_key(|(start, _)| *start);
-    all.into_iter().map(|(_, chunk)| chunk).collect()
+    let mut out = Vec::with_capacity(items.len());
+    for (_, chunk) in all {
+        out.extend(chunk?);
+    }
+    Ok(out)
 }
 
 /// The number of threads for which there is enough work: at most `threads`, or the number of cores.
@@ -119,40 +123,25 @@ struct Batch<'a, T> {
 impl<'a, T: Hash + Eq + Sync> Batch<'a, T> {
     /// `size` is about that of all items, in bytes of expressions.
     fn of(items: &'a [T], size: usize, threads: Option<usize>) -> Self {
-        let threads = useful_threads(threads, size / HASHED);
-        let earliest = earliest_equals(items, &hashes_of(items, threads), threads);
-        let (mut different, mut first) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
-        let mut index = Vec::<u32>::with_capacity(items.len());
-        for (i, equal) in earliest.into_iter().map(|equal| equal.into_inner() as usize).enumerate() {
-            if equal < i {
-                index.push(index[equal]);
-                continue;
+        let hashes = hashes_of(items, useful_threads(threads, size / HASHED));
+        let mut places = HashTable::<u32>::with_capacity(items.len());
+        let (mut different, mut first) = (Vec::with_capacity(items.len()), Vec::<usize>::new());
+        let index = items.iter().zip(&hashes).enumerate().map(|(i, (item, hash))| {
+            let is_equal = |place: &u32| different[*place as usize] == item;
+            match places.entry(*hash, is_equal, |place| hashes[first[*place as usize]]) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    let place = different.len() as u32;
+                    new.insert(place);
+                    different.push(item);
+                    first.push(i);
+                    place
+                }
             }
-            index.push(different.len() as u32);
-            different.push(&items[i]);
-            first.push(i);
-        }
-        Batch { different, first, index: index.into() }
+        });
+        let index = index.collect();
+        Batch { different, first, index }
     }
-}
-
-/// For each item, the first that equals it. Each thread compares those whose hashes are in its share.
-fn earliest_equals<T: Eq + Sync>(items: &[T], hashes: &[u64], threads: usize) -> Vec<AtomicU32> {
-    let earliest: Vec<AtomicU32> = hashes.iter().map(|_| AtomicU32::new(0)).collect();
-    let share_of = |hash: u64| (hash >> 32 & 0xffff) as usize * threads >> 16; // the table uses the first and last bits
-    let fill = |share: usize| {
-        let mut table = HashTable::<u32>::with_capacity(items.len() / threads);
-        for (i, &hash) in hashes.iter().enumerate().filter(|(_, hash)| share_of(**hash) == share) {
-            let is_equal = |k: &u32| items[*k as usize] == items[i];
-            let known = table.entry(hash, is_equal, |k| hashes[*k as usize]).or_insert(i as u32);
-            earliest[i].store(*known.get(), Ordering::Relaxed);
-        }
-    };
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|share| drop(scope.spawn(move || fill(share))));
-        fill(0);
-    });
-    earliest
 }
 
 /// The hashes of items, computed by so many threads.
@@ -196,11 +185,10 @@ impl Call<'_, '_> {
         for block in batch.different.chunks(BLOCK) {
             let result = guarded(py, || py.detach(|| run(block, threads, &size, &work)))?;
             let before = done.len();
-            let parts = result.map_err(|(k, error)| {
+            done.extend(result.map_err(|(k, error)| {
                 let item = batch.first[before + k];
                 raise(py, &error, text(item).as_deref(), &format!("item {item}: "))
-            })?;
-            parts.into_iter().for_each(|part| done.extend(part));
+            })?);
             py.check_signals()?;
             if let Some(progress) = self.progress {
                 progress.call1((done.len(), total))?;
@@ -288,7 +276,7 @@ pub fn parse_all(texts: &Any<'_>, threads: Option<Threads>, progress: Option<&An
         ));
     }
     let given = items_of(texts, |text| match text.downcast::<PyString>() {
-        Ok(text) => Ok(text.clone()),
+        Ok(text) => text_of(text).map(|_| text.clone()),
         Err(_) => Err(PyTypeError::new_err(format!("expected a str, not a {}", text.get_type().name()?))),
     })?;
     let texts = given.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
