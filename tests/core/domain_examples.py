@@ -418,6 +418,18 @@ RANGES: dict[str, RangeExample] = {
         ),
         (),
     ),
+    "range-of-opposite-extremum": RangeExample(
+        (
+            ("max(d0 - d1, d1 - d0)", "d0 in [0, 9], d1 in [0, 9]", (0, 9)),
+            ("max(d0 - d1 * 3, d1 * 2 - d0 + 1)", "d0 in [0, 9], d1 in [0, 4]", (-1, 9)),
+            ("min(d0, 30 - d0)", "d0 in [0, 30]", (0, 15)),
+        ),
+        (("max(d0, d1)", "d0 in [-9, 9], d1 in [-8, 8]", (-8, 9)),),
+    ),
+    "congruence-of-two-values": RangeExample(
+        (("max(d0 * 5, 471) mod 4", "d0 in [0, 95]", (3, 3)), ("min(d0 * 5, 4) mod 4", "d0 in [0, 95]", (0, 0))),
+        (("max(d0 * 5, 469) mod 3", "d0 in [0, 95]", (1, 2)), ("min(d0 * 5, 9) mod 9", "d0 in [0, 95]", (0, 5))),
+    ),
     "range-of-product": RangeExample(
         (("d0 * d1", "d0 in [-2, 3], d1 in [-5, 4]", (-15, 12)),),
         (),

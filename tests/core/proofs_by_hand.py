@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import z3
 
-from solver import Claim, Proof, Writer, high, low, shifted
+from solver import Claim, Integer, Proof, Writer, high, low, shifted
 
 
 def quotient_of_digit(w: Writer) -> Iterator[Claim]:
@@ -40,6 +40,47 @@ def remainder_of_quotient(w: Writer) -> Iterator[Claim]:
     yield True, w.positive_div(x + d * t, d) == w.positive_div(x, d) + t  # t = p * y
     yield c * p == k * m, c * (q + p * y) + z == c * q + z + m * (k * y)
     yield from shifted(w, m)
+
+
+def digits_recombine(w: Writer) -> Iterator[Claim]:
+    y, z, d, e, k = w.integers("y z d e k")
+    u, v = w.small("u v")
+    yield from mirrored(w, z, u)  # and so both sides are a digit d, and u * y, of which y = v * k + e
+    digits = z3.And(d >= 0, d < u, e >= 0, e < v)
+    yield digits, z3.And(d + u * e >= 0, d + u * e < u * v)
+    yield e + v * k == y, d + u * y == d + u * e + (u * v) * k
+    yield digits, w.positive_mod(d + u * e, u * v) == d + u * e
+    yield from shifted(w, u * v)
+
+
+def remainder_expanded(w: Writer) -> Iterator[Claim]:
+    (z,) = w.integers("z")
+    (u,) = w.small("u")
+    yield True, w.positive_mod(z, u) == z - u * w.positive_div(z, u)
+    yield from mirrored(w, z, u)
+
+
+def mirrored(w: Writer, z: Integer, u: Integer) -> Iterator[Claim]:
+    yield True, w.positive_mod(-1 - z, u) == u - 1 - z + u * w.positive_div(z, u)
+
+
+def quotient_of_half(w: Writer) -> Iterator[Claim]:
+    x, q = w.integers("x q")
+    (g,) = w.small("g")
+    yield True, w.positive_div(x, 2 * g) == w.positive_div(w.positive_div(x, g), 2)  # and so for x + g
+    yield True, w.positive_div(x + g, g) == w.positive_div(x, g) + 1
+    lower, upper = w.positive_div(q, 2), w.positive_div(q + 1, 2)  # of q = x / g
+    yield True, z3.And(q - lower == upper, q - upper == lower)
+
+
+def congruence_of_two_values(w: Writer) -> Iterator[Claim]:
+    c, i, t = w.integers("c i t")
+    g, m = w.small("g m")
+    yield z3.And(i >= 1, g <= m), m * i >= g
+    # t = m * i is 0, or at least g
+    yield t >= g, z3.And(high(c + g - t, c) == c, low(c - g + t, c) == c)
+    yield t == 0, z3.And(high(c + g - t, c) == c + g, low(c - g + t, c) == c - g)
+    yield from shifted(w, g)
 
 
 def residues_moved_in(w: Writer, sign: int) -> Iterator[Claim]:
@@ -237,6 +278,9 @@ IN_STEPS: dict[str, Proof] = {
     "quotient-offset-redundant": Proof(quotient_offset_redundant),
     "quotient-of-digit": Proof(quotient_of_digit),
     "remainder-of-quotient": Proof(remainder_of_quotient),
+    "remainder-expanded": Proof(remainder_expanded),
+    "digits-recombine": Proof(digits_recombine),
+    "quotient-of-half": Proof(quotient_of_half),
     "form-residues-moved-in": Proof(lambda w: residues_moved_in(w, 1)),
     "form-negative-residues-moved-in": Proof(lambda w: residues_moved_in(w, -1)),
     "quotient-of-remainder": Proof(quotient_of_remainder),
@@ -248,6 +292,7 @@ IN_STEPS: dict[str, Proof] = {
     "congruence-of-sum": Proof(congruence_of_sum),
     "congruence-of-remainders": Proof(congruence_of_remainders),
     "congruence-of-extremum": Proof(congruence_of_extremum),
+    "congruence-of-two-values": Proof(congruence_of_two_values),
 }
 
 OF_WORDS: dict[str, Proof] = {

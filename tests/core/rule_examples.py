@@ -110,8 +110,26 @@ RULES: dict[str, RuleExample] = {
         ),
     ),
     "remainder-expanded": RuleExample(
-        ("(d0) -> ((d0 floordiv 3 + d0 mod 3) mod 4), domain: d0 in [-9, 9]",),
-        ("(d0, d1) -> ((d1 floordiv 3 + d0 mod 3) mod 4), domain: d0 in [-9, 9], d1 in [-9, 9]",),
+        (
+            "(d0) -> ((d0 floordiv 3 + d0 mod 3) mod 4), domain: d0 in [-9, 9]",
+            "(d0, d1) -> ((((d0 * 7 + d1) floordiv 6) * 2 + (d0 + d1) mod 6) mod 4), domain: d0 in [0, 9], d1 in [0, 9]",
+            "(d0) -> ((2 - d0 ceildiv 2 - d0 mod 2) mod 3), domain: d0 in [-9, 9]",
+        ),
+        (
+            "(d0, d1) -> ((d1 floordiv 3 + d0 mod 3) mod 4), domain: d0 in [-9, 9], d1 in [-9, 9]",
+            "(d0, d1) -> ((((d0 * 7 + d1) floordiv 6) * 2 + (d0 * 2 + d1) mod 6) mod 4), domain: d0 in [0, 9], d1 in [0, 9]",
+        ),
+    ),
+    "remainder-of-completed-quotient": RuleExample(
+        (
+            "(d0) -> ((d0 + d0 floordiv 32) mod 33), domain: d0 in [-99, 99]",
+            "(d0) -> (((d0 * 5) floordiv 4) mod 5), domain: d0 in [-99, 99]",
+            "(d0) -> ((d0 floordiv 3 + d0 floordiv 6) mod 3), domain: d0 in [-99, 99]",
+        ),
+        (
+            "(d0) -> ((d0 + d0 floordiv 32) mod 32), domain: d0 in [-99, 99]",
+            "(d0) -> ((d0 + (d0 + 1) floordiv 4) mod 5), domain: d0 in [-99, 99]",
+        ),
     ),
     "remainder-with-carry": RuleExample(
         ("(d0) -> (((d0 + 2) floordiv 8 + (((d0 + 2) floordiv 4) mod 4) * 2) mod 6), domain: d0 in [-3, 3]",),
@@ -161,8 +179,32 @@ RULES: dict[str, RuleExample] = {
         ("(d0) -> (((d0 * 3) ceildiv 2) * 4 - d0 mod 2), domain: d0 in [-5, 5]",),
         ("(d0, d1) -> (((d0 * 3) ceildiv 2) * 4 - d1 mod 3), domain: d0 in [-5, 5], d1 in [-5, 5]",),
     ),
+    "remainder-of-values": RuleExample(
+        (
+            "(d0) -> (d0 - (d0 floordiv 5) * 10 + 5), domain: d0 in [0, 9]",
+            "(d0) -> (d0 floordiv 5 - (d0 floordiv 35) * 14 + 7), domain: d0 in [0, 69]",
+            "(d0, d1) -> ((d1 + (d0 mod 7) * 10) floordiv 7 + ((d0 floordiv 7) mod 3) * 10), domain: d0 in [0, 95], d1 in [0, 9]",
+        ),
+        (
+            "(d0) -> (d0 - (d0 floordiv 5) * 10 + 5), domain: d0 in [0, 10]",
+            "(d0, d1) -> ((d1 + (d0 mod 7) * 10) floordiv 7 + ((d0 floordiv 7) mod 3) * 9), domain: d0 in [0, 95], d1 in [0, 9]",
+        ),
+    ),
+    "quotient-of-half": RuleExample(
+        (
+            "(d0) -> (d0 floordiv 5 - d0 floordiv 10), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 floordiv 5 - (d0 + 5) floordiv 10), domain: d0 in [-99, 99]",
+        ),
+        (
+            "(d0) -> (d0 floordiv 5 - d0 floordiv 15), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 floordiv 5 + d0 floordiv 10), domain: d0 in [-99, 99]",
+        ),
+    ),
     "digits-recombine": RuleExample(
-        ("(d0) -> ((d0 floordiv 2) mod 2 + ((-(d0 floordiv 2)) mod 6) * 2), domain: d0 in [-13, 17]",),
+        (
+            "(d0) -> ((d0 floordiv 2) mod 2 + ((-(d0 floordiv 2)) mod 6) * 2), domain: d0 in [-13, 17]",
+            "(d0, d1) -> ((d0 * 2 + d1) mod 8 + (((d0 * 6 - d1) ceildiv 8) mod 2) * 8), domain: d0 in [0, 9], d1 in [0, 9]",
+        ),
         ("(d0) -> ((d0 floordiv 2) mod 2 + ((-(d0 floordiv 2)) mod 6) * 3), domain: d0 in [-13, 17]",),
     ),
     "halves-recombine": RuleExample(
@@ -255,13 +297,11 @@ RULES: dict[str, RuleExample] = {
     "values-equal": RuleExample(
         (
             "(d0) -> (min(d0 * 8, d0 mod 5)), domain: d0 in [-4, 4]",
-            "(d0) -> (((d0 * 2) floordiv 6 + d0 * 3 + 15) mod 2), domain: d0 in [0, 15]",
             "(d0) -> (min(max(d0 mod 2, d0 mod 6), (d0 mod 8) floordiv 5)), domain: d0 in [1, 8]",
             "(d0) -> ((((-d0) mod 6) * 4) floordiv 5), domain: d0 in [0, 3]",
         ),
         (
             "(d0) -> (min(d0 * 8, d0 mod 5)), domain: d0 in [-4, 5]",
-            "(d0) -> (((d0 * 2) floordiv 6 + d0 * 3 + 15) mod 2), domain: d0 in [0, 64]",
             "(d0, d1) -> (min(d0 * 8, d1 mod 5)), domain: d0 in [-4, 4], d1 in [-4, 4]",
         ),
     ),

@@ -224,15 +224,25 @@ class Facts:
     # ------------------------------------------------------------------ by values
 
     def hold_everywhere(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound) -> bool:
-        """Whether a range holds at each point within the bounds of its variables; False for too many points."""
+        """Whether a range holds at each point within the bounds of its variables that has the facts; False for too many."""
         form = Form(terms)
-        names = [k for k in self.forms.below([form]) if self.forms.unknowns[k][0].startswith("variable")]
+        names = self.variables_below(form)
         spans = [self.stated(self.forms.owns[k]) for k in names]
         if not are_finite(spans) or prod(b - a + 1 for a, b in spans) > MAX_POINTS:
             return False
         points = product(*(range(int(a), int(b) + 1) for a, b in spans))
         try:
-            values = [self.forms.value(form, dict(zip(names, point, strict=True))) for point in points]
+            at_points = (dict(zip(names, point, strict=True)) for point in points)
+            return all(lower <= self.forms.value(form, at) <= upper or self.exclude_point(at) for at in at_points)
         except ZeroDivisionError:
             return False
-        return all(lower <= value <= upper for value in values)
+
+    def exclude_point(self, at: dict[int, int]) -> bool:
+        """Whether a fact about these variables alone does not hold at a point."""
+        about = ((Form(terms), ends) for terms, ends in self.ranges.items())
+        known = (of for of in about if at.keys() >= {*self.variables_below(of[0])})
+        return any(not low <= self.forms.value(form, at) <= high for form, (low, high) in known)
+
+    def variables_below(self, form: Form) -> list[int]:
+        """The variables in a form."""
+        return [k for k in self.forms.below([form]) if self.forms.unknowns[k][0].startswith("variable")]

@@ -74,6 +74,13 @@ impl Simplifier<'_> {
         new
     }
 
+    /// The cheapest form of `e`, simplified: where the rules would only undo what made `e`.
+    pub(crate) fn simplify_cheapest(&mut self, e: Expr) -> Expr {
+        let form = self.cheapest_form(e);
+        self.record(|r, _, _| r.use_equality(e, form));
+        self.simplify(form)
+    }
+
     /// The cheapest form of the simplified `e`.
     fn cheapest_form(&mut self, e: Expr) -> Expr {
         visit::<Extraction>(self, e)

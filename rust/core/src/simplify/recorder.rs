@@ -282,20 +282,21 @@ impl Recorder {
         Some(self.push("congruence-tightens", Claim::Within(x, info), from))
     }
 
-    /// The steps of what is known of the operands of `x`, and of the dividends and factors in its terms.
+    /// The steps of what is known of the operands of `x`, of the terms of arguments, and of the dividends and factors in terms.
     fn ranges_below(&self, arena: &Arena, x: Expr) -> Vec<usize> {
         let mut from = Vec::new();
         arena.for_each_operand(x, |o| {
             from.extend(self.ranges.get(&o));
-            if arena.tag(x) != Tag::Sum {
-                return;
-            }
-            match arena.node(o) {
-                Node::FloorDiv(n, _) | Node::Mod(n, _) => {
+            match (arena.tag(x), arena.node(o)) {
+                // The sum of two arguments has the terms of both; factors are tried at points.
+                (Tag::Min | Tag::Max | Tag::Product, _) => {
+                    arena.for_each_operand(o, |t| from.extend(self.ranges.get(&t)));
+                }
+                (Tag::Sum, Node::FloorDiv(n, _) | Node::Mod(n, _)) => {
                     from.extend(self.ranges.get(&n));
                     arena.for_each_operand(n, |t| from.extend(self.ranges.get(&t)));
                 }
-                Node::Product(factors) => from.extend(factors.iter().filter_map(|f| self.ranges.get(f))),
+                (Tag::Sum, Node::Product(of)) => from.extend(of.iter().filter_map(|f| self.ranges.get(f))),
                 _ => {}
             }
         });

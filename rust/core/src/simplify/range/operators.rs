@@ -1,9 +1,12 @@
 //! Bounds and congruences of quotients, remainders, extrema and products.
 
 use super::{law, Info, Ranges, Row, ALWAYS};
-use crate::expr::{Arena, Expr};
+use crate::expr::{Arena, Expr, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
+
+/// The maximal number of pairs of arguments of an extremum whose sums are bounded.
+const MAX_OPPOSITE_PAIRS: usize = 6;
 
 /// A law of a quotient or remainder by a constant; its arguments are the dividend and the divisor.
 type ByConstant = fn(&Info, i64) -> Option<Info>;
@@ -65,7 +68,7 @@ pub(super) static REMAINDERS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [Row {
     function: range_of_remainder_by_expression,
 }];
 
-pub(super) static EXTREMA: [Row<OfExtremum>; 2] = [
+pub(super) static EXTREMA: [Row<OfExtremum>; 4] = [
     Row {
         laws: &[law(
             "range-of-extremum",
@@ -85,6 +88,26 @@ pub(super) static EXTREMA: [Row<OfExtremum>; 2] = [
         )],
         requires: ALWAYS,
         function: congruence_of_extremum,
+    },
+    Row {
+        laws: &[law(
+            "range-of-opposite-extremum",
+            "min, max",
+            "2 * min(x, y) <= v",
+            "x + y <= v (max alike)",
+        )],
+        requires: ALWAYS,
+        function: range_of_opposites,
+    },
+    Row {
+        laws: &[law(
+            "congruence-of-two-values",
+            "min, max",
+            "max(c + g - m * i, c) % g = c % g, min(c - g + m * i, c) % g = c % g",
+            "g > 0, g <= m, 0 <= i",
+        )],
+        requires: ALWAYS,
+        function: congruence_of_two_values,
     },
 ];
 
@@ -171,6 +194,65 @@ fn congruence_of_extremum(
         Some(gcd_i64(gcd_i64(g, p.modulus), apart)).filter(|g| *g != 1)
     })?;
     (modulus > 1).then(|| Info::congruent(modulus, first.residue))
+}
+
+/// The bounds of the extremum of `x` and `y`, whose terms cancel in `x + y`: half of the sum lies between them.
+fn range_of_opposites(
+    ranges: &Ranges,
+    arena: &Arena,
+    args: &[Expr],
+    extremum: fn(Interval, Interval) -> Interval,
+) -> Option<Info> {
+    let pairs = args.iter().enumerate().flat_map(|(k, x)| args[k + 1..].iter().map(move |y| (*x, *y)));
+    let halves = pairs.take(MAX_OPPOSITE_PAIRS).filter_map(|(x, y)| half_of_sum(ranges, arena, x, y));
+    halves.map(|half| extremum(half, Interval::ALL)).reduce(Interval::intersect).map(Info::of)
+}
+
+/// The integers next to half of `x + y`, from the least sum rounded up to the greatest one rounded down. `None` if no term of
+/// one cancels with a term of the other.
+fn half_of_sum(ranges: &Ranges, arena: &Arena, x: Expr, y: Expr) -> Option<Interval> {
+    let (ones, others) = ([Term::new(1, x)], [Term::new(1, y)]);
+    let ((a, left), (b, right)) = (arena.as_sum(x, &ones), arena.as_sum(y, &others));
+    let twin = |t: &Term, terms: &[Term]| terms.iter().find(|o| o.expr == t.expr).map_or(0, |o| o.coeff);
+    if !left.iter().any(|t| (t.coeff < 0) != (twin(t, right) < 0) && twin(t, right) != 0) {
+        return None;
+    }
+    let mut sum = Interval::point(a.checked_add(b)?);
+    for t in left {
+        let coeff = t.coeff.checked_add(twin(t, right))?;
+        sum = sum.plus(ranges.of_term(arena, t.expr).bounds.scaled(coeff));
+    }
+    for t in right.iter().filter(|t| twin(t, left) == 0) {
+        sum = sum.plus(ranges.of_term(arena, t.expr).bounds.scaled(t.coeff));
+    }
+    let lower =
+        if sum.lower == i64::MIN { i64::MIN } else { sum.lower.div_euclid(2) + sum.lower.rem_euclid(2) };
+    let upper = if sum.upper == i64::MAX { i64::MAX } else { sum.upper.div_euclid(2) };
+    Some(Interval { lower, upper })
+}
+
+/// The congruence of the extremum of `x` and a constant, if only one value of `x` lies beyond the constant.
+fn congruence_of_two_values(
+    ranges: &Ranges,
+    arena: &Arena,
+    args: &[Expr],
+    extremum: fn(Interval, Interval) -> Interval,
+) -> Option<Info> {
+    let &[x, y] = args else { return None };
+    let (x, c) = match (arena.as_constant(x), arena.as_constant(y)) {
+        (None, Some(c)) => (x, c),
+        (Some(c), None) => (y, c),
+        _ => return None,
+    };
+    let Info { bounds, modulus, residue } = ranges.operand(arena, x);
+    let both = extremum(bounds, Interval::point(c));
+    let beyond = if both.lower == c { both.upper } else { both.lower };
+    if modulus < 2 || !both.is_bounded() || ![both.lower, both.upper].contains(&c) {
+        return None;
+    }
+    let apart = both.upper.checked_sub(both.lower)?;
+    let only = beyond.checked_sub(residue)? % modulus == 0 && (2..=modulus).contains(&apart);
+    only.then(|| Info::congruent(apart, c))
 }
 
 fn range_of_product(ranges: &Ranges, arena: &Arena, args: &[Expr]) -> Option<Info> {

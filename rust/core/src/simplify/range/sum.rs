@@ -280,6 +280,8 @@ fn range_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]
 struct Digits {
     x: Expr,
     k: i64,
+    /// The dividend and the divisor of `x floordiv k` as it is written: of `n floordiv (j * k)` if `x` is `n floordiv j`.
+    quotient: (Expr, i64),
     a: i64,
     b: i64,
     c: i64,
@@ -293,23 +295,36 @@ impl Digits {
 
     /// Whether `e` is `x`, its quotient or its remainder.
     fn is_one(&self, arena: &Arena, e: Expr) -> bool {
-        let own = Some((self.x, self.k));
-        e == self.x || arena.as_floordiv(e) == own || arena.as_mod(e) == own
+        e == self.x
+            || arena.as_floordiv(e) == Some(self.quotient)
+            || arena.as_mod(e) == Some((self.x, self.k))
     }
 }
 
 /// The first quotient or remainder of a sum that also contains its dividend. Without the dividend, digits are independent.
 fn digits_of(arena: &Arena, terms: &[Term]) -> Option<Digits> {
-    let (x, k) = terms.iter().find_map(|t| {
-        let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;
-        terms.iter().any(|o| o.expr == x).then_some((x, k))
-    })?;
+    let (x, k, quotient) = terms.iter().find_map(|t| digit_of(arena, t.expr, terms))?;
     let coeff = |own: &dyn Fn(Expr) -> bool| terms.iter().find(|t| own(t.expr)).map_or(0, |t| t.coeff);
     Some(Digits {
         x,
         k,
+        quotient,
         a: coeff(&|e| e == x),
-        b: coeff(&|e| arena.as_floordiv(e) == Some((x, k))),
+        b: coeff(&|e| arena.as_floordiv(e) == Some(quotient)),
         c: coeff(&|e| arena.as_mod(e) == Some((x, k))),
+    })
+}
+
+/// The dividend `x` of `e`, which is one of the terms, its divisor, and how its quotient is written.
+fn digit_of(arena: &Arena, e: Expr, terms: &[Term]) -> Option<(Expr, i64, (Expr, i64))> {
+    let (n, m) = arena.as_floordiv(e).or_else(|| arena.as_mod(e))?;
+    if terms.iter().any(|o| o.expr == n) {
+        let nested = arena.as_floordiv(n).and_then(|(n, j)| Some((n, j.checked_mul(m)?)));
+        return Some((n, m, nested.unwrap_or((n, m))));
+    }
+    arena.as_floordiv(e)?;
+    terms.iter().find_map(|o| {
+        let (dividend, j) = arena.as_floordiv(o.expr)?;
+        (dividend == n && j < m && m % j == 0).then_some((o.expr, m / j, (n, m)))
     })
 }

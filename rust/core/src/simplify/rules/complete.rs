@@ -48,6 +48,31 @@ fn complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], tag: Tag) -> Result
     Ok(None)
 }
 
+/// `c * (x / g) - c * (x / (2 * g)) = c * ((x + g) / (2 * g))`, and the other way round.
+pub(super) fn quotient_of_half(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+    let negative = terms.iter().filter(|t| t.coeff < 0).count();
+    if terms.len() > MAX_TERMS || negative == 0 || negative == terms.len() {
+        return Ok(None);
+    }
+    for (k, t) in terms.iter().enumerate() {
+        let Some((x, g)) = s.arena.as_floordiv(t.expr) else { continue };
+        let (Some(m), Some(minus)) = (g.checked_mul(2), t.coeff.checked_neg()) else { continue };
+        let halves = |o: &Term| o.coeff == minus && s.arena.as_floordiv(o.expr).is_some_and(|(_, n)| n == m);
+        let Some(i) = terms.iter().position(halves) else { continue };
+        let above = s.arena.offset(x, g)?;
+        let (low, high) = (s.floordiv_constant(x, m)?, s.floordiv_constant(above, m)?);
+        let rest = match terms[i].expr {
+            half if half == low => high,
+            half if half == high => low,
+            _ => continue,
+        };
+        if let Some(out) = with_terms(s, e, terms, &[i, k], &[Term::new(t.coeff, rest)])? {
+            return Ok(Some(out));
+        }
+    }
+    Ok(None)
+}
+
 /// The terms like that at `k`, which is the first of them.
 fn residues_of(s: &Simplifier<'_>, terms: &[Term], k: usize, tag: Tag) -> Option<Residues> {
     let digit = |t: &Term| match tag {

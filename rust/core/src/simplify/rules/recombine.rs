@@ -82,13 +82,13 @@ pub(super) fn remainder_beside_quotient(
 
 /// The relation of a remainder to a dividend `z`: it is `z % m`, or `m - 1 - z % m`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Same,
     Mirrored,
 }
 
 /// The `z` of `quotient = z / m`, if `remainder` is `z % m` or `(-1 - z) % m`.
-fn congruent_dividend(
+pub(super) fn congruent_dividend(
     s: &mut Simplifier<'_>,
     quotient: Expr,
     remainder: Expr,
@@ -176,8 +176,8 @@ pub(super) fn halves_recombine(
     Ok(out)
 }
 
-/// `c * (x % u) + c * u * (y % v) = c * ((z + u * (y - z / u)) % (u * v))` for any `z` congruent to `x` modulo `u`, if
-/// `z / u` cancels.
+/// `c * (x % u) + c * u * (y % v) = c * ((z + u * (y - z / u)) % (u * v))` for any `z` congruent to `x` modulo `u`, or
+/// `c * ((u - 1 - z + u * (y + z / u)) % (u * v))` for one congruent to `-1 - x`, if `z / u` cancels.
 pub(super) fn digits_recombine(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -202,11 +202,11 @@ fn join_digits(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
     let Some((x, u)) = s.arena.as_mod(low.expr) else { return Ok(None) };
     let Some((y, v)) = s.arena.as_mod(high.expr) else { return Ok(None) };
     let Some(joined) = u.checked_mul(v) else { return Ok(None) };
-    let mut dividends: Vec<(Expr, Expr)> = Vec::new();
+    let mut dividends: Vec<(Expr, Side, Expr)> = Vec::new();
     let (_, parts) = s.arena.to_sum(y);
     for p in parts {
-        if let Some((z, Side::Same)) = congruent_dividend(s, p.expr, low.expr, u)? {
-            dividends.push((z, p.expr));
+        if let Some((z, side)) = congruent_dividend(s, p.expr, low.expr, u)? {
+            dividends.push((z, side, p.expr));
         }
     }
     if dividends.is_empty() {
@@ -214,11 +214,13 @@ fn join_digits(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
         if !have_common_term(s, y, q) && !have_common_term(s, y, x) {
             return Ok(None);
         }
-        dividends.push((x, q));
+        dividends.push((x, Side::Same, q));
     }
-    for (z, q) in dividends {
-        let rest = s.combine(y, 1, q, -1)?;
-        let whole = s.combine(z, 1, rest, u)?;
+    for (z, side, q) in dividends {
+        let (sign, top) = if side == Side::Same { (1, 0) } else { (-1, u - 1) };
+        let rest = s.combine(y, 1, q, -sign)?;
+        let whole = s.combine(z, sign, rest, u)?;
+        let whole = s.affine(whole, 1, top)?;
         let digit = s.modulo_constant(whole, joined)?;
         if let Some(out) = with_terms(s, e, terms, &[i, k], &[Term::new(low.coeff, digit)])? {
             return Ok(Some(out));

@@ -1,12 +1,15 @@
 //! Laws of `mod` on a domain.
 
 use super::division::{is_between_zero_and, multiples_of, traits, DivisorRule, ExpressionRule};
+use super::period::{completes, quotient_completed};
+use super::recombine::{congruent_dividend, Side};
 use super::{first_of, progress, rule, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::canonical::signed_residue;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::simplify::simplifier::Simplifier;
+use smallvec::{smallvec, SmallVec};
 
 /// The rules of remainders by constants.
 pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
@@ -48,11 +51,21 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
         rule(
             "remainder-expanded",
             "mod",
-            "(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m",
-            "u > 0, m > 0",
+            "(y + c * (x % u)) % m = (y + c * z - c * u * (z / u)) % m, (y + c * (w % u)) % m = (y + c * (u - 1 - z + u * (z / u))) % m",
+            "u > 0, m > 0, x % u = z % u, w % u = (-1 - z) % u",
         ),
         NONLINEAR,
         expanded,
+    ),
+    Row::new(
+        rule(
+            "remainder-of-completed-quotient",
+            "mod",
+            "(y + a * x + b * (x / k)) % m = (y + a * (x % k)) % m",
+            "k > 0, m > 0, m divides a * k + b",
+        ),
+        NONLINEAR,
+        quotient_completed,
     ),
     Row::new(
         rule(
@@ -202,32 +215,62 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
     })
 }
 
-/// `(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m`, if the quotient may cancel with another term and the result is
-/// cheaper.
+/// `(y + c * (x % u)) % m = (y + c * z - c * u * (z / u)) % m` for `x`, or any `z` congruent to it of which the sum contains
+/// the quotient, if the quotient may cancel with another term and the result is cheaper.
 fn expanded(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
+    if terms.iter().all(|t| s.arena.tag(t.expr) != Tag::Mod) {
+        return Ok(None);
+    }
     let terms = Terms::from_slice(terms);
     for t in &terms {
         let Some((x, u)) = s.arena.as_mod(t.expr) else { continue };
         let beside = |o: &Term| {
             o != t && s.arena.tag(o.expr) == Tag::FloorDiv && s.arena.may_share_variables(o.expr, x)
         };
-        if !terms.iter().any(beside) || !s.spend(1) {
+        let quotients: Terms = terms.iter().filter(|o| beside(o)).copied().collect();
+        if quotients.is_empty() || !s.spend(1) {
             continue;
         }
-        let q = s.floordiv_constant(x, u)?;
-        // All terms are added in one sum: a sum of the two new ones alone would become the remainder again.
-        let Some(step) = t.coeff.checked_mul(u).and_then(i64::checked_neg) else { continue };
-        let mut all: Terms = terms.iter().copied().filter(|o| o != t).collect();
-        all.extend([Term::new(t.coeff, x), Term::new(step, q)]);
-        let new = s.arena.sum(constant, &all)?;
-        let raw = s.arena.modulo_constant(new, m)?;
-        if s.cost(raw) < s.cost(e) {
-            // The simplified form may cost more, because sums are simplified to the form that recombines with others.
-            return Ok(Some(s.simplify(raw)));
+        let others: Terms = terms.iter().copied().filter(|o| o != t).collect();
+        let mut dividends: SmallVec<[(Expr, Side); 4]> = smallvec![(x, Side::Same)];
+        for q in &quotients {
+            // The quotient of x needs no other dividend, and that of another must become a multiple of m.
+            let cancels = completes(t.coeff, u, q.coeff, m) || completes(t.coeff, -u, q.coeff, m);
+            if !cancels || s.arena.as_floordiv(q.expr) == Some((x, u)) {
+                continue;
+            }
+            dividends.extend(congruent_dividend(s, q.expr, t.expr, u)?.filter(|(z, _)| *z != x));
+        }
+        for (z, side) in dividends {
+            let Some(new) = digit_expanded(s, t.coeff, z, u, side)? else { continue };
+            // All terms are added in one sum: a sum of the new ones alone would become the remainder again.
+            let all: Terms = others.iter().copied().chain(new).collect();
+            let sum = s.arena.sum(constant, &all)?;
+            let raw = s.arena.modulo_constant(sum, m)?;
+            if s.cost(raw) < s.cost(e) {
+                // The simplified form may cost more, because sums are simplified to the form that recombines with others.
+                return Ok(Some(s.simplify(raw)));
+            }
         }
     }
     Ok(None)
+}
+
+/// The terms of `c * z - c * u * (z / u)`, or of `c * (u - 1) - c * z + c * u * (z / u)`.
+fn digit_expanded(s: &mut Simplifier<'_>, c: i64, z: Expr, u: i64, side: Side) -> Result<Option<Terms>> {
+    let q = s.floordiv_constant(z, u)?;
+    let one = s.arena.constant(1);
+    let terms = (|| {
+        let (step, minus) = (c.checked_mul(u)?, c.checked_neg()?);
+        Some(match side {
+            Side::Same => smallvec![Term::new(c, z), Term::new(step.checked_neg()?, q)],
+            Side::Mirrored => {
+                smallvec![Term::new(step.checked_sub(c)?, one), Term::new(minus, z), Term::new(step, q)]
+            }
+        })
+    })();
+    Ok(terms)
 }
 
 /// `(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g` for `g` that divides `m`, if that is cheaper.

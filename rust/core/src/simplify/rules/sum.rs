@@ -1,6 +1,6 @@
 //! Laws of sums on a domain.
 
-use super::{combine, complete, first_of, recombine, rule, Row, ALWAYS};
+use super::{combine, complete, first_of, period, recombine, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::interval::Interval;
@@ -68,8 +68,8 @@ static RULES: &[Rules] = &[
                 rule(
                     "digits-recombine",
                     "sum",
-                    "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)",
-                    "u > 0, v > 0, x % u = z % u",
+                    "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v), w % u + u * (y % v) = (u - 1 - z + u * (y + z / u)) % (u * v)",
+                    "u > 0, v > 0, x % u = z % u, w % u = (-1 - z) % u",
                 ),
                 REMAINDER | DEPENDENT,
                 recombine::digits_recombine,
@@ -127,6 +127,16 @@ static RULES: &[Rules] = &[
         ),
         Row::new(
             rule(
+                "quotient-of-half",
+                "sum",
+                "x / g - x / (2 * g) = (x + g) / (2 * g), x / g - (x + g) / (2 * g) = x / (2 * g)",
+                "g > 0",
+            ),
+            QUOTIENTS,
+            complete::quotient_of_half,
+        ),
+        Row::new(
+            rule(
                 "remainders-complete",
                 "sum",
                 "x % m + (x + g) % m + ... + (x + m - g) % m = n * (x % g) + g * n * (n - 1) / 2",
@@ -149,6 +159,11 @@ static RULES: &[Rules] = &[
             ),
             QUOTIENTS,
             combine::quotients_merge,
+        ),
+        Row::new(
+            rule("remainder-of-values", "sum", "x = (x - k) % m + k", "m > 0, k <= x < k + m").on_domain(),
+            DEPENDENT,
+            period::remainder_of_values,
         ),
         Row::new(
             rule("remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0"),
