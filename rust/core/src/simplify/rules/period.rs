@@ -110,7 +110,7 @@ fn continues(s: &Simplifier<'_>, terms: &[Term], k: usize, y: Expr) -> bool {
     terms.iter().any(belongs)
 }
 
-/// `(y + a * x + b * (x / k)) % m = (y + a * (x % k)) % m` for `m` that divides `a * k + b`, if that is cheaper.
+/// `(y + a * x + b * (x / k)) % m = (y + a * (x % k)) % m` for `m` that divides `a * k + b`, if that is cheaper by a digit.
 #[inline(never)]
 pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let one = [Term::new(1, n)];
@@ -140,8 +140,10 @@ pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i6
         let digit = s.arena.modulo_constant(x, k)?;
         let new = s.arena.combine(rest, 1, digit, a)?;
         let raw = s.arena.modulo_constant(new, m)?;
-        if s.cost(raw) < s.cost(e) {
-            return Ok(Some(s.simplify(raw)));
+        let out = if s.cost(raw) < s.cost(e) { s.simplify(raw) } else { e };
+        // A digit must go: one that takes the place of another hides digits that recombine.
+        if s.cost(out) + DIGIT_COST <= s.cost(e) {
+            return Ok(Some(out));
         }
     }
     Ok(None)
