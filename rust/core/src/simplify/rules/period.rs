@@ -35,14 +35,14 @@ pub(super) fn remainder_of_values(s: &mut Simplifier<'_>, e: Expr, terms: &[Term
         let rest = s.arena.modulo_constant(moved, m)?;
         let raw = s.arena.offset(rest, first)?;
         let (new, old) = (s.cost(raw), s.cost(e));
-        let out = if new + period.saves <= old {
+        let out = if new.saturating_add(period.saves) <= old {
             s.simplify(raw)
         } else if new == old && period.is_continued {
             s.simplify_cheapest(raw)
         } else {
             continue;
         };
-        if s.cost(out) + period.saves <= old {
+        if s.cost(out).saturating_add(period.saves) <= old {
             s.reason(e);
             s.bind(|a| vec![("x", e), ("m", a.constant(m)), ("k", a.constant(first))]);
             return Ok(Some(out));
@@ -142,7 +142,7 @@ pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i6
         let raw = s.arena.modulo_constant(new, m)?;
         let out = if s.cost(raw) < s.cost(e) { s.simplify(raw) } else { e };
         // A digit must go: one that takes the place of another hides digits that recombine.
-        if s.cost(out) + DIGIT_COST <= s.cost(e) {
+        if s.cost(out).saturating_add(DIGIT_COST) <= s.cost(e) {
             return Ok(Some(out));
         }
     }
