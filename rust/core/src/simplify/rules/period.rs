@@ -76,7 +76,11 @@ fn periods(s: &Simplifier<'_>, terms: &[Term]) -> SmallVec<[Period; 4]> {
     let mut out = SmallVec::<[Period; 4]>::new();
     for (k, t) in terms.iter().enumerate() {
         let (divisor, is_continued, saves) = match s.arena.tag(t.expr) {
-            Tag::FloorDiv => (1, false, 1),
+            // A quotient by a power of 2 is a shift, which a remainder by another number is not.
+            Tag::FloorDiv => match s.arena.as_floordiv(t.expr) {
+                Some((_, k)) if is_power_of_two(k) && !is_power_of_two(t.coeff) => continue,
+                _ => (1, false, 1),
+            },
             Tag::Mod => match s.arena.as_mod(t.expr) {
                 Some((y, m)) => (m, continues(s, terms, k, y), DIGIT_COST),
                 None => continue,
@@ -93,6 +97,10 @@ fn periods(s: &Simplifier<'_>, terms: &[Term]) -> SmallVec<[Period; 4]> {
         }
     }
     out
+}
+
+fn is_power_of_two(k: i64) -> bool {
+    k.unsigned_abs().is_power_of_two()
 }
 
 /// Whether `c * (x / u)`, with `x / u` the dividend `y` of the remainder at `k`, belongs into a quotient of the sum: into
