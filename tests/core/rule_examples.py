@@ -129,6 +129,7 @@ RULES: dict[str, RuleExample] = {
         (
             "(d0) -> ((d0 + d0 floordiv 32) mod 32), domain: d0 in [-99, 99]",
             "(d0) -> ((d0 + (d0 + 1) floordiv 4) mod 5), domain: d0 in [-99, 99]",
+            "(d0) -> (((d0 * 7) floordiv 3 + (d0 * 7) floordiv 6 - d0) mod 3), domain: d0 in [-99, 99]",
         ),
     ),
     "remainder-with-carry": RuleExample(

@@ -133,7 +133,13 @@ pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i6
     for (at, a) in completed {
         let t = terms[at];
         let Some((dividend, divisor)) = s.arena.as_floordiv(t.expr).filter(|_| s.spend(1)) else { continue };
-        let (high, low) = whole_part(s, dividend, divisor)?;
+        let (x, k, high) = match quotient_beside(s, &terms, dividend, divisor) {
+            Some((x, k, _)) => (x, k, Terms::new()),
+            None => {
+                let (high, low) = whole_part(s, dividend, divisor)?;
+                (low, divisor, high)
+            }
+        };
         // The sum with the whole part of the quotient outside of it.
         let mut all = terms.clone();
         all.remove(at);
@@ -142,7 +148,6 @@ pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i6
             all.push(Term::new(coeff, h.expr));
         }
         let beside = s.arena.sum(constant, &all)?;
-        let (x, k) = quotient_beside(s, &terms, dividend, divisor).map_or((low, divisor), |(x, k, _)| (x, k));
         let Some(minus) = a.checked_neg() else { continue };
         let rest = s.arena.combine(beside, 1, x, minus)?;
         let digit = s.arena.modulo_constant(x, k)?;
