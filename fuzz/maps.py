@@ -22,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
 from exact_maps import Map, Style, random_map, read
 
 SMALL = Style()
+#: Maps of these styles take turns.
+STYLES = (SMALL, Style(shared_dividends=True))
 BATCH = 500
 
 
@@ -64,7 +66,7 @@ def run_batch(seed: int, first: int, count: int) -> tuple[int, list[tuple[int, s
     """Check maps `first` to `first + count - 1` of a seed; returns how many were refused, and the failures."""
     refused, failures = 0, []
     for number in range(first, first + count):
-        source = random_map(random.Random(f"{seed}/{number}"), SMALL)
+        source = random_map(random.Random(f"{seed}/{number}"), STYLES[number % len(STYLES)])
         try:
             wrong = check(source)
         except BaseException as error:  # a panic is no Exception; anything but an answer is a finding

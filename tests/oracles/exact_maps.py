@@ -209,6 +209,7 @@ class Style:
     negative_divisors: bool = True
     huge_numbers: bool = True
     variable_divisors: bool = True
+    shared_dividends: bool = False  # results are sums of digits of few dividends, where these recombine
 
 
 def random_map(generator: random.Random, style: Style) -> Map:
@@ -227,7 +228,10 @@ def random_map(generator: random.Random, style: Style) -> Map:
         if points <= style.most_points:
             break
     results = tuple(
-        random_expr(generator, bounds, style, generator.randint(1, 4)) for _ in range(generator.randint(1, 2))
+        random_digits(generator, bounds, style)
+        if style.shared_dividends
+        else random_expr(generator, bounds, style, generator.randint(1, 4))
+        for _ in range(generator.randint(1, 2))
     )
     constraints = tuple(
         random_constraint(generator, bounds, style) for _ in range(generator.choice((0, 0, 0, 1, 1, 2)))
@@ -263,6 +267,29 @@ def random_expr(generator: random.Random, bounds: dict[str, Bounds], style: Styl
     if operator in ("floordiv", "mod", "ceildiv"):
         return (operator, a, random_divisor(generator, bounds, style))
     return (operator, a, random_expr(generator, bounds, style, generator.randint(0, depth - 1)))
+
+
+def random_digits(generator: random.Random, bounds: dict[str, Bounds], style: Style) -> Expr:
+    """A sum of quotients and remainders of few dividends, often within a remainder, and these dividends themselves."""
+    dividends = [random_dividend(generator, bounds) for _ in range(2)]
+    whole = random_dividend(generator, bounds)
+    for _ in range(generator.randint(2, 4)):
+        term = generator.choice(dividends)
+        if generator.random() < 0.75:
+            operator = generator.choice(("floordiv", "floordiv", "mod", "ceildiv", "min"))
+            term = (operator, term, generator.choice((2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 16, 20)))
+        whole = ("+", whole, ("*", term, generator.randint(-16, 16)))
+    if generator.random() < 0.5:
+        whole = ("mod", whole, random_divisor(generator, bounds, style))
+    return whole
+
+
+def random_dividend(generator: random.Random, bounds: dict[str, Bounds]) -> Expr:
+    """A linear form, with coefficients beyond most divisors."""
+    form: Expr = generator.randint(-20, 20)
+    for name in generator.sample(list(bounds), generator.randint(1, min(2, len(bounds)))):
+        form = ("+", form, ("*", name, generator.choice((1, -1, generator.randint(-33, 33)))))
+    return form
 
 
 def random_divisor(generator: random.Random, bounds: dict[str, Bounds], style: Style) -> Expr:
