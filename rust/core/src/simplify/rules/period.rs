@@ -133,12 +133,9 @@ pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i6
     for (at, a) in completed {
         let t = terms[at];
         let Some((dividend, divisor)) = s.arena.as_floordiv(t.expr).filter(|_| s.spend(1)) else { continue };
-        let (x, k, high) = match quotient_beside(s, &terms, dividend, divisor) {
-            Some((x, k, _)) => (x, k, Terms::new()),
-            None => {
-                let (high, low) = whole_part(s, dividend, divisor)?;
-                (low, divisor, high)
-            }
+        let (high, x, k) = match quotient_beside(s, &terms, dividend, divisor) {
+            Some((x, k, _)) => (Terms::new(), x, k),
+            None => whole_part(s, dividend, divisor)?,
         };
         // The sum with the whole part of the quotient outside of it.
         let mut all = terms.clone();
@@ -191,15 +188,16 @@ fn quotient_beside(s: &Simplifier<'_>, terms: &[Term], n: Expr, m: i64) -> Optio
     terms.iter().find_map(nested)
 }
 
-/// The terms of `x / k` that are no quotient, and the dividend of the rest: coefficients in `(-k, k)`.
-fn whole_part(s: &mut Simplifier<'_>, x: Expr, k: i64) -> Result<(Terms, Expr)> {
+/// The terms of `x / k` that are no quotient, and the dividend and the divisor of the rest: coefficients in `(-k, k)`.
+#[cold]
+fn whole_part(s: &mut Simplifier<'_>, x: Expr, k: i64) -> Result<(Terms, Expr, i64)> {
     let (constant, parts) = s.arena.to_sum(x);
     if k < 1 || parts.iter().all(|p| p.coeff.unsigned_abs() < k.unsigned_abs()) {
-        return Ok((Terms::new(), x));
+        return Ok((Terms::new(), x, k));
     }
     let high = parts.iter().map(|p| Term::new(p.coeff / k, p.expr)).filter(|p| p.coeff != 0).collect();
     let low: Terms = parts.iter().map(|p| Term::new(p.coeff % k, p.expr)).filter(|p| p.coeff != 0).collect();
-    Ok((high, s.arena.sum(constant, &low)?))
+    Ok((high, s.arena.sum(constant, &low)?, k))
 }
 
 /// Whether `m` divides `a * k + b`.
