@@ -1,8 +1,8 @@
 // heads: attention-tile emitter, 40 blocks of 128 threads
 
 typedef unsigned int u32;
-typedef float f32;
 typedef unsigned short u16;
+typedef float f32;
 #define exp_f32 expf
 #define inf_f32 (1.0f / 0.0f)
 #define abs_f32 fabsf

@@ -3,7 +3,6 @@
 typedef float f32;
 typedef unsigned short u16;
 typedef unsigned int u32;
-typedef int s32;
 typedef long long s64;
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
@@ -17,6 +16,7 @@ typedef long long s64;
 #else
 #define CONTRACTS __attribute__((optimize("fp-contract=fast")))
 #endif
+typedef int s32;
 
 static inline f32 float_f32(u32 x) { f32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
 

@@ -3,8 +3,8 @@
 #pragma OPENCL FP_CONTRACT OFF
 typedef float f32;
 typedef ushort u16;
-typedef uint u32;
 #define float_f32 as_float
+typedef uint u32;
 #define bits_f32 as_uint
 #define mul_add_f32 fma
 typedef int s32;

@@ -3,8 +3,8 @@
 #pragma OPENCL FP_CONTRACT OFF
 typedef float f32;
 typedef ushort u16;
-typedef uint u32;
 #define float_f32 as_float
+typedef uint u32;
 #define bits_f32 as_uint
 #define exp_f32 exp
 #define inf_f32 INFINITY

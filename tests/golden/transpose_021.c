@@ -4,12 +4,12 @@
 typedef float f32;
 typedef int s32;
 typedef struct { f32 p; s32 n; } exp_terms;
-typedef unsigned int u32;
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define mul_add_f32(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define mul_add_f32(a, b, c) ((a) * (b) + (c))
 #endif
+typedef unsigned int u32;
 typedef long long s64;
 
 static inline u32 bits_f32(f32 x) { u32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.targets.c_panels import panel_definitions
-from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
+from indexing.kernels.targets.library import Definition, call_macro, definition_of, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
@@ -58,8 +58,8 @@ def _words() -> Iterator[Definition]:
     for name in _OF_F32:
         yield macro(f"{name}_f32", f"__builtin_{_RENAMED.get(name, name)}f")
     for name in ("c64", "c128"):
-        yield call_macro(f"make_{name}", "x, y", f"(({name}){{x, y}})", name)
-    yield macro("exp_narrow_f32", "exp_f32", "exp_f32")
+        yield call_macro(f"make_{name}", "x, y", f"(({name}){{x, y}})")
+    yield macro("exp_narrow_f32", "exp_f32")
     yield macro("bits_set_u32", "__builtin_popcount")
     yield macro("bits_set_u64", "__builtin_popcountll")
     yield call_macro("zeros_above_u32", "x", "((x) == 0 ? 32 : __builtin_clz(x))")
@@ -68,23 +68,21 @@ def _words() -> Iterator[Definition]:
         u = "u" + real[1:]
         for name, to, source in ((f"bits_{real}", u, real), (f"float_{real}", real, u)):
             text = f"{to} {name}({source} x) {{ {to} y; __builtin_memcpy(&y, &x, sizeof y); return y; }}"
-            yield function(name, text, f"{real} {u}")
+            yield definition_of(text)
     yield macro("inf_f32", "__builtin_inff()")
     yield macro("inf_f64", "__builtin_inf()")
     yield macro("nan_f32", '__builtin_nanf("")')
     yield macro("nan_f64", '__builtin_nan("")')
     yield macro("static_nan_f32", '__builtin_nanf("")')
     yield macro("static_nan_f64", '__builtin_nan("")')
-    yield function("rsqrt_f64", "f64 rsqrt_f64(f64 x) { return 1 / sqrt_f64(x); }", "f64 sqrt_f64")
+    yield definition_of("f64 rsqrt_f64(f64 x) { return 1 / sqrt_f64(x); }")
     for real in ("f32", "f64"):
-        yield function(
-            "round_away_$T",
+        yield definition_of(
             """\
 $T round_away_$T($T x) {
   $T whole = trunc_$T(x);
   return copysign_$T(abs_$T(x - whole) >= ($T)0.5 ? whole + copysign_$T(1, x) : whole, x);
 }""",
-            "$T trunc_$T copysign_$T abs_$T",
             T=real,
         )
 

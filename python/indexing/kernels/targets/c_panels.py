@@ -1,74 +1,15 @@
-"""The products of panels for CPUs: a tile of sums in vector registers, by the vector extensions of gcc and clang.
-
-The width of a vector is that of the machine for which a kernel is compiled. Products are added by fused operations where the
-machine has them, as `mul_add` does in `c.py`; only here may the compiler contract a product and a sum, so no function that
-was compiled under other rules takes this one in.
-"""
+"""The products of panels for CPUs, those of `panels.c` for each element type."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS, PANEL_TYPES, panel_columns
-from indexing.kernels.targets.library import Definition, function
-
-_WIDTH = Definition(
-    "VECTOR_BYTES",
-    """\
-#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
-#ifdef __clang__
-#define CONTRACTS
-#else
-#define CONTRACTS __attribute__((optimize("fp-contract=fast")))
-#endif""",
-)
+from indexing.kernels.targets.library import Definition, read_definitions
 
 
 def panel_definitions() -> Iterator[Definition]:
     """The width of vectors, and a function for each element type."""
-    yield _WIDTH
     for kind in PANEL_TYPES:
-        word = kind.replace("s", "u")  # whose sums wrap
-        yield function(
-            "multiply_panels_$T",
-            """\
-CONTRACTS __attribute__((noinline)) void multiply_panels_$T($T *sums, const $T *left, const $T *right, s64 depth) {
-#ifdef __clang__
-#pragma clang fp contract(fast)
-#endif
-  typedef $W vector __attribute__((vector_size(VECTOR_BYTES)));
-  enum { rows = $ROWS, columns = $COLUMNS, lanes = VECTOR_BYTES / sizeof($T), vectors = $BYTES / VECTOR_BYTES };
-  vector total[rows][vectors];
-#pragma GCC unroll 16
-  for (s32 i = 0; i < rows; i++)
-#pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) total[i][j] = *(const vector *)(sums + i * columns + j * lanes);
-  for (s64 k = 0; k < depth; k++) {
-    vector row[vectors];
-#pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) row[j] = *(const vector *)(right + k * columns + j * lanes);
-#pragma GCC unroll 16
-    for (s32 i = 0; i < rows; i++) {
-      const $W factor = left[i * depth + k];
-#pragma GCC unroll 16
-      for (s32 j = 0; j < vectors; j++) total[i][j] = row[j] * factor + total[i][j];
-    }
-  }
-#pragma GCC unroll 16
-  for (s32 i = 0; i < rows; i++)
-#pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) *(vector *)(sums + i * columns + j * lanes) = total[i][j];
-}""",
-            f"$T {word} s32 s64 VECTOR_BYTES",
-            T=kind,
-            W=word,
-            ROWS=PANEL_ROWS,
-            COLUMNS=panel_columns(kind),
-            BYTES=PANEL_BYTES,
-        )
+        sizes = {"ROWS": PANEL_ROWS, "COLUMNS": panel_columns(kind), "BYTES": PANEL_BYTES}
+        yield from read_definitions("panels.c", T=kind, W=kind.replace("s", "u"), **sizes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, INSTRUCTIONS, MAX_PENDING, ROWS, MatrixInstruction
 from indexing.kernels.targets.cuda_atomics import native_updates, updates_at
-from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
+from indexing.kernels.targets.library import Definition, call_macro, definition_of, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
@@ -50,7 +50,7 @@ def _words() -> Iterator[Definition]:
     yield macro("zeros_above_u32", "__clz")
     yield macro("zeros_above_u64", "__clzll")
     yield macro("bits_f32", "__float_as_uint")
-    yield call_macro("bits_f64", "x", "((u64)__double_as_longlong(x))", "u64")
+    yield call_macro("bits_f64", "x", "((u64)__double_as_longlong(x))")
     yield macro("float_f32", "__uint_as_float")
     yield macro("float_f64", "__longlong_as_double")
     yield macro("inf_f32", "(1.0f / 0.0f)")
@@ -80,39 +80,33 @@ def _instruction(name: str, result: str, instruction: str, *operands: str, word:
     parameters = ", ".join(f"{kind} {n}" for n, kind in zip("ab", operands, strict=False))
     given = ", ".join(f'"{_REGISTERS[kind]}"({n})' for n, kind in zip("ab", operands, strict=False))
     given += f', "r"({word})' * bool(word)
-    return function(
-        name,
+    return definition_of(
         f"""\
 {result} {name}({parameters}) {{
   {result} x;
   asm("{instruction};" : "={_REGISTERS[result]}"(x) : {given});
   return x;
 }}""",
-        " ".join(sorted({result, *operands})),
     )
 
 
 # Of a shift, ptxas makes three instructions for the upper half of a loaded word, of this one.
-_DECODE_BF16 = function(
-    "decode_bf16",
+_DECODE_BF16 = definition_of(
     """\
 f32 decode_bf16(u16 bits) {
   f32 x;
   asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
   return x;
 }""",
-    "f32 u16",
 )
 # A product that is rounded once has enough digits for a result of 11 bits, and the instruction for powers of 2 has more.
-_EXP_NARROW = function(
-    "exp_narrow_f32",
+_EXP_NARROW = definition_of(
     """\
 f32 exp_narrow_f32(f32 x) {
   f32 y;
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
   return y;
 }""",
-    "f32",
 )
 _INSTRUCTIONS = (
     _DECODE_BF16,
@@ -135,15 +129,13 @@ def _saturations() -> Iterator[Definition]:
             value = "n" if kind.bits >= 32 else f"n < {low} ? {low} : n > {high} ? {high} : n"
             if "64" in wide + real:
                 value = f"x != x ? 0 : {value}"
-            yield function(
-                f"saturate_{kind.name}_{real}",
+            yield definition_of(
                 f"""\
 {storage} saturate_{kind.name}_{real}({real} x) {{
   {wide} n;
   asm("cvt.rzi.{wide}.{real} %0, %1;" : "={_REGISTERS[wide]}"(n) : "{_REGISTERS[real]}"(x));
   return ({storage})({value});
 }}""",
-                f"{storage} {wide} {real}",
             )
 
 
@@ -157,7 +149,7 @@ _FUSED = {
 
 def _packed() -> Iterator[Definition]:
     """The functions of words that hold two numbers of a format."""
-    yield function("pack", "u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }", "u32 u16")
+    yield definition_of("u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }")
     # Of a shift and stores of halves, ptxas makes instructions, of these names of registers it makes none.
     yield _instruction("unpack_low", "u16", "mov.b32 {%0, _}, %1", "u32")
     yield _instruction("unpack_high", "u16", "mov.b32 {_, %0}, %1", "u32")
@@ -175,8 +167,7 @@ def _packed() -> Iterator[Definition]:
 def _hypotenuses() -> Iterator[Definition]:
     """The lengths of vectors as XLA computes them: CUDA's own functions are infinite for some that end below infinity."""
     for kind in ("f32", "f64"):
-        yield function(
-            "hypot_$T",
+        yield definition_of(
             """\
 $T hypot_$T($T x, $T y) {
   $T a = abs_$T(x), b = abs_$T(y), high = a > b ? a : b, low = a > b ? b : a;
@@ -185,21 +176,18 @@ $T hypot_$T($T x, $T y) {
   $T ratio = low / high;
   return high * sqrt_$T(1 + ratio * ratio);
 }""",
-            "$T abs_$T inf_$T sqrt_$T",
             T=kind,
         )
 
 
 def _load_matrices(name: str, modifier: str) -> Definition:
-    return function(
-        name,
+    return definition_of(
         f"""\
 void {name}(u32 *to, const void *from) {{
   const u32 place = (u32)__cvta_generic_to_shared(from);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4{modifier}.shared.b16 {{%0, %1, %2, %3}}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
 }}""",
-        "u32",
     )
 
 
@@ -210,8 +198,7 @@ def _vector_stores() -> Iterator[Definition]:
         words = ", ".join(f"%{k + 1}" for k in range(count))
         given = ", ".join(f'"{letter}"(words[{k}])' for k in range(count))
         word = "u16" if size == 2 else "u32"
-        yield function(
-            f"store_vector_{size}",
+        yield definition_of(
             f"""\
 void store_vector_{size}(void *to, const void *from) {{
   {word} words[{count}];
@@ -219,28 +206,25 @@ void store_vector_{size}(void *to, const void *from) {{
   asm volatile("st.global.{form} [%0], {f"{{{words}}}" if count > 1 else words};"
                : : "l"(__cvta_generic_to_global(to)), {given} : "memory");
 }}""",
-            word,
         )
 
 
 def _async_copies() -> Iterator[Definition]:
     """Copies from global to shared memory, past the L1 cache where the instruction can."""
     for size in ASYNC_BYTES:
-        yield function(
-            f"copy_async_{size}",
+        yield definition_of(
             f"""\
 void copy_async_{size}(void *to, const void *from) {{
   const u32 place = (u32)__cvta_generic_to_shared(to);
   asm volatile("cp.async.{"cg" if size == 16 else "ca"}.shared.global [%0], [%1], {size};"
                : : "r"(place), "l"(__cvta_generic_to_global(from)) : "memory");
 }}""",
-            "u32",
         )
-    yield function("wait_copies", 'void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }', "")
+    yield definition_of('void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }')
     for pending in range(1, MAX_PENDING + 1):
         name = f"wait_copies_{pending}"
         wait = f"cp.async.commit_group; cp.async.wait_group {pending};"
-        yield function(name, f'void {name}() {{ asm volatile("{wait}" : : : "memory"); }}', "")
+        yield definition_of(f'void {name}() {{ asm volatile("{wait}" : : : "memory"); }}')
 
 
 def _multiply_matrices(i: MatrixInstruction) -> Definition:
@@ -248,8 +232,7 @@ def _multiply_matrices(i: MatrixInstruction) -> Definition:
     bits = "f" if i.accumulator == "f32" else "r"
     kinds = ("tf32" if t == "f32" else t.removeprefix("f8").removesuffix("fn") for t in i.element_types)
     types = ".".join((i.accumulator, *kinds, i.accumulator))
-    return function(
-        f"multiply_matrices_{i.name}",
+    return definition_of(
         f"""\
 void multiply_matrices_{i.name}({i.accumulator} *c, const u32 *a, const u32 *b) {{
   asm volatile("mma.sync.aligned.m{ROWS}n{COLUMNS}k{i.depth}.row.col.{types} "
@@ -257,15 +240,13 @@ void multiply_matrices_{i.name}({i.accumulator} *c, const u32 *a, const u32 *b) 
                : "+{bits}"(c[0]), "+{bits}"(c[1]), "+{bits}"(c[2]), "+{bits}"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }}""",
-        f"u32 {i.accumulator}",
     )
 
 
 _MATRICES = (
     _load_matrices("load_matrices", ""),
     _load_matrices("load_transposed", ".trans"),
-    function(
-        "load_transposed_bytes",
+    definition_of(
         """\
 void load_transposed_bytes(u32 *to, const void *from) {
   u32 pairs[4];
@@ -275,16 +256,13 @@ void load_transposed_bytes(u32 *to, const void *from) {
   to[2] = __byte_perm(pairs[0], pairs[1], 0x7531);
   to[3] = __byte_perm(pairs[2], pairs[3], 0x7531);
 }""",
-        "load_transposed u32",
     ),
-    function(
-        "load_matrices_rounded",
+    definition_of(
         """\
 void load_matrices_rounded(u32 *to, const void *from) {
   load_matrices(to, from);
   for (s32 k = 0; k < 4; k++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(to[k]) : "f"(__uint_as_float(to[k])));
 }""",
-        "load_matrices u32 s32",
     ),
     *map(_multiply_matrices, INSTRUCTIONS.values()),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indexing.kernels.targets.library import Definition, function
+from indexing.kernels.targets.library import Definition, definition_of
 
 VECTOR_BYTES = 16
 _SIZES = {"f32": 4, "f16": 2, "bf16": 2}
@@ -51,8 +51,7 @@ def _sum(kind: str, count: int) -> Definition:
     if before:
         body = f"#if __CUDA_ARCH__ >= 900\n{body}\n#else\n{before}\n#endif"
     name = f"add_at_{kind}_{count}"
-    needs = "" if kind == "f32" else f"add_at_{kind}_1" if count > 1 else "encode_bf16 decode_bf16" if before else ""
-    return function(name, f"void {name}({own} *at, {_parameters(own, values)}) {{\n{body}\n}}", f"{own} {needs}")
+    return definition_of(f"void {name}({own} *at, {_parameters(own, values)}) {{\n{body}\n}}")
 
 
 def _before_sm_90(kind: str, values: str) -> str:
@@ -77,8 +76,7 @@ def _extremum(opcode: str, kind: str) -> Definition:
     """
     width = kind[1:]
     after, own, other, shift = (">", "Max", "Min", " >> 1") if opcode == "maximum" else ("<", "Min", "Max", "")
-    return function(
-        f"{opcode}_after_{kind}",
+    return definition_of(
         f"""\
 void {opcode}_after_{kind}({kind} old, {kind} *at, {kind} x) {{
   if (old != old || old {after} x) return;
@@ -86,7 +84,6 @@ void {opcode}_after_{kind}({kind} old, {kind} *at, {kind} x) {{
   if ((s{width})bits >= 0) atomic{own}((s{width} *)at, (s{width})bits);
   else atomic{other}((u{width} *)at, bits);
 }}""",
-        f"{kind} u{width} s{width} bits_{kind}",
     )
 
 
@@ -97,8 +94,7 @@ def _extrema(opcode: str, kind: str, count: int) -> Definition:
     lanes, places = (f".v{count}", f"{{{_places(0, count)}}}") if count > 1 else ("", "%0")
     held = ", ".join(f'"={"d" if kind == "f64" else "f"}"(old[{k}])' for k in range(count))
     each = "\n".join(f"  {opcode}_after_{kind}(old[{k}], at + {k}, {v});" for k, v in enumerate(values))
-    return function(
-        name,
+    return definition_of(
         f"""\
 void {name}({kind} *at, {_parameters(kind, values)}) {{
   {kind} old[{count}];
@@ -106,7 +102,6 @@ void {name}({kind} *at, {_parameters(kind, values)}) {{
                : {held} : "l"(__cvta_generic_to_global(at)) : "memory");
 {each}
 }}""",
-        f"{kind} {opcode}_after_{kind}",
     )
 
 

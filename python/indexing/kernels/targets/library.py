@@ -1,23 +1,32 @@
 """The library of intrinsics: definitions that a source contains only if it uses them.
 
-A definition is a typedef, a macro that gives a target's intrinsic a common name (`#define exp_f32 expf`), or a function. It
-lists the names that it uses; all targets use the same names, so that most functions are shared.
+A definition is a typedef, a macro that gives a target's intrinsic a common name (`#define exp_f32 expf`), a table or a
+function. All targets use the same names, so that most functions are shared; a definition needs those that its text has. Most
+stand in the C files of this folder, between empty lines, each after comments that do not become part of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from string import Template
+
+_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+_NO_CODE = re.compile(r"//.*|\"[^\"]*\"")  # comments and strings
+_COMMENTS = re.compile(r"(//.*\n?)+")
+_FUNCTION = re.compile(r"(\w+)\([^()]*\) \{")
+_OTHER = re.compile(r"#define (\w+)|typedef .* (\w+);|(\w+)\[")
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Text that defines `name`, preceded by the target's qualifier for functions; `needs` are the names that it uses."""
+    """Text that defines `name`, preceded by the target's qualifier for functions."""
 
     name: str
     text: str
-    needs: tuple[str, ...] = ()
     is_function: bool = False
 
 
@@ -26,23 +35,30 @@ def typedef(name: str, spelling: str) -> Definition:
     return Definition(name, f"typedef {spelling} {name};" if spelling != name else "")
 
 
-def macro(name: str, spelling: str, needs: str = "") -> Definition:
+def macro(name: str, spelling: str) -> Definition:
     """A macro for the target's spelling of a common name."""
-    return Definition(name, f"#define {name} {spelling}", tuple(needs.split()))
+    return Definition(name, f"#define {name} {spelling}")
 
 
-def call_macro(name: str, parameters: str, text: str, needs: str = "") -> Definition:
+def call_macro(name: str, parameters: str, text: str) -> Definition:
     """A macro with parameters."""
-    return Definition(name, f"#define {name}({parameters}) {text}", tuple(needs.split()))
+    return Definition(name, f"#define {name}({parameters}) {text}")
 
 
-def function(name: str, text: str, needs: str, /, **names: object) -> Definition:
-    """A function; `$T` and the like are replaced by `names` in all three texts."""
+def definition_of(text: str, /, **names: object) -> Definition:
+    """The definition in a text, in which `$T` and the like are replaced by `names`."""
+    text = Template(text).substitute(names) if names else text
+    function = _FUNCTION.search(text)
+    name = function or _OTHER.search(text)
+    assert name is not None, f"no definition: {text}"
+    return Definition(next(filter(None, name.groups())), text, is_function=function is not None)
 
-    def filled(template: str) -> str:
-        return Template(template).substitute({k: str(v) for k, v in names.items()}) if names else template
 
-    return Definition(filled(name), filled(text), tuple(filled(needs).split()), is_function=True)
+def read_definitions(file: str, /, **names: object) -> Iterator[Definition]:
+    """The definitions of a file of this folder, in which `$T` and the like are replaced by `names`."""
+    for part in files(__package__).joinpath(file).read_text(encoding="utf-8").strip().split("\n\n"):
+        if text := _COMMENTS.sub("", part, count=1) if part.startswith("//") else part:
+            yield definition_of(text, **names)
 
 
 def library_of(*parts: Iterable[Definition]) -> dict[str, Definition]:
@@ -56,8 +72,15 @@ def closure(names: Iterable[str], definitions: Mapping[str, Definition]) -> list
     pending = sorted(names, reverse=True)
     while pending:
         definition = definitions[pending[-1]]
-        missing = [need for need in definition.needs if need not in done] if definition.name not in done else []
+        needs = _words(definition.text) if definition.name not in done else ()
+        missing = [w for w in needs if w in definitions and w not in done and w != definition.name]
         if not missing:
             done.setdefault(pending.pop(), definition)
         pending.extend(reversed(missing))
     return list(done.values())
+
+
+@cache
+def _words(text: str) -> tuple[str, ...]:
+    """The words of a definition's code, each once, in order."""
+    return tuple(dict.fromkeys(_WORD.findall(_NO_CODE.sub("", text))))

@@ -41,7 +41,7 @@ def _words() -> Iterator[Definition]:
             yield macro(f"{name}_{real}", _RENAMED.get(name, name))
     yield macro("exp_narrow_f32", "exp")
     for name in ("c64", "c128"):
-        yield call_macro(f"make_{name}", "x, y", f"(({name})(x, y))", name)
+        yield call_macro(f"make_{name}", "x, y", f"(({name})(x, y))")
     for bits in ("u32", "u64"):
         yield macro(f"bits_set_{bits}", "popcount")
         yield macro(f"zeros_above_{bits}", "clz")
@@ -50,11 +50,11 @@ def _words() -> Iterator[Definition]:
     yield macro("float_f32", "as_float")
     yield macro("float_f64", "as_double")
     yield macro("inf_f32", "INFINITY")
-    yield macro("inf_f64", "((f64)INFINITY)", "f64")
+    yield macro("inf_f64", "((f64)INFINITY)")
     yield macro("nan_f32", "NAN")
-    yield macro("nan_f64", "((f64)NAN)", "f64")
+    yield macro("nan_f64", "((f64)NAN)")
     yield macro("static_nan_f32", "NAN")
-    yield macro("static_nan_f64", "((f64)NAN)", "f64")
+    yield macro("static_nan_f64", "((f64)NAN)")
 
 
 def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
