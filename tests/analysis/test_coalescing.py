@@ -215,6 +215,41 @@ def test_lanes_look_up_rows_of_their_own(width: int, sectors: int) -> None:
     assert ix.predict(module.entry, {}, H100).sectors.tolist() == [everything]
 
 
+BAGS = """add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+f { x = f32[65536,SIZE] parameter(0)
+ i = s32[4096,26,1] parameter(1)
+ g = f32[4096,26,SIZE] gather(x, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,SIZE}
+ z = f32[] constant(0)
+ ROOT r = f32[4096,SIZE] reduce(g, z), dimensions={1}, to_apply=add }
+ENTRY e { x = f32[65536,SIZE] parameter(0)
+ i = s32[4096,26,1] parameter(1)
+ ROOT r = f32[4096,SIZE] fusion(x, i), kind=kLoop, calls=f }"""
+
+
+@pytest.mark.parametrize("width", [8, 16, 64])
+def test_each_iteration_of_a_loop_looks_up_a_row_of_its_own(width: int) -> None:
+    """Sums of 26 rows each: every row is loaded, though no counter is part of its index."""
+    root = ix.hlo.parse(BAGS.replace("SIZE", str(width))).entry.root
+    (read,) = [a for a in ix.coalescing(root, H100).reads if a.operand == 0]
+    assert read.unrolled.sectors * 8 >= 4096 * 26 * width
+    moved = ix.predict(root, {}, H100).cache_bytes[0]
+    assert moved >= 4096 * 26 * width * 4
+
+
+def test_each_lane_of_a_vector_looks_up_an_element_of_its_own() -> None:
+    dims = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    text = "x = f32[65536] parameter(0)\n i = s32[1048576,1] parameter(1)\n"
+    root = fusion(
+        f"{text} ROOT g = f32[1048576] gather(x, i), {dims}",
+        f"{text} ROOT r = f32[1048576] fusion(x, i), kind=kLoop, calls=f",
+    )
+    (read,) = [a for a in ix.coalescing(root, H100).reads if a.operand == 0]
+    assert (read.total.instructions, read.total.sectors) == (1048576 / 32, 1048576)
+    assert "merge" not in read.reason
+
+
 def test_a_device_is_a_value() -> None:
     root = ix.hlo.parse("ENTRY e { p = f32[4096] parameter(0) ROOT n = f32[4096] negate(p) }").entry.root
     wide = H100.with_cores(warp_size=64).with_memory(sector_bytes=64, line_bytes=128)

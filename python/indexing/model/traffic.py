@@ -123,7 +123,7 @@ class KernelTraffic:
             for e in accesses.executions:
                 executed, is_counted = self._executed(accesses.argument, e, blocks, known)
                 of_argument += executed
-                of_maps[e.map] = executed[2].max(initial=0) / e.times
+                of_maps[e.map] = executed[2].max(initial=0) / e.times * e.with_other_data
                 exact &= is_counted
             total += self._cached(accesses, of_argument, sum(of_maps.values()))
         return np.vstack([total, exact])

@@ -40,7 +40,7 @@ _Frames: TypeAlias = "tuple[tuple[tuple[int | SymbolicExpr, ...], int | Symbolic
 @dataclass(frozen=True, slots=True)
 class Execution:
     """The loads or stores of one statement: a map from thread ids, block ids and range variables to an index, each of whose
-    points is executed `times` times.
+    points is executed `times` times, `with_other_data` of them with data of their own in the index.
 
     If a compiler `may_merge` some, or leave them out, `merged` is the map when it does so with all; None if nothing is left
     then. `is_certain` if no data decides which threads reach the statement. `by_lane` if a thread's vector is loaded by single
@@ -50,6 +50,7 @@ class Execution:
 
     map: IndexingMap
     times: int = 1
+    with_other_data: int = 1
     may_merge: bool = False
     merged: IndexingMap | None = None
     is_certain: bool = True
@@ -196,11 +197,16 @@ def _used(index: Iterable[SymbolicExpr]) -> set[int]:
 
 
 def _repeating(body: Accesses, a: Access) -> Iterator[int]:
-    """The loops whose counters an index does not use, but which a load of it can't leave; those over lanes are unrolled."""
-    used = _used(a.index)
+    """The loops whose counters an index does not use, but which a load of it can't leave, such as those in which its data are
+    loaded; of others, those over lanes are unrolled.
+    """
+    used, of_data = _used(a.index), _used(_indices_of_data(body, a))
     is_inside = False
     for loop in reversed(a.context.loops):
-        if loop in used:
+        if loop in of_data - used:
+            is_inside = True
+            yield loop
+        elif loop in used:
             is_inside |= not body.variables[loop].name.startswith(VECTOR)
         elif is_inside or loop in a.context.guarded:
             yield loop
@@ -221,16 +227,24 @@ def _execution(body: Accesses, a: Access, inside: Collection[int], is_equal: boo
     used = {v for e in (*whole.results, *(e for e, _ in whole.constraints)) for v in e.used_variables()}
     loops = [k for k in a.context.loops if k >= body.given]
     places = [k for k, loop in enumerate(loops) if loop in inside and whole.num_dims + k not in used]
+    of_data = _used(_indices_of_data(body, a))
+    with_other_data = prod(len(whole.ranges[k].interval) for k in places if loops[k] in of_data)
     times = prod(len(whole.ranges[k].interval) for k in places)
     m = whole.remove_unused_symbols()
     merged = None if is_equal else _without_unused(m)
-    may_merge = is_equal or (a.kind == "load" and (times > 1 or merged is not m))
+    may_merge = is_equal or (a.kind == "load" and (times > with_other_data or merged is not m))
     lanes = _lanes_with_equal_data(body, a) if m.runtimes else 0
-    return Execution(m, times, may_merge, merged, a.context.is_certain, _is_by_lane(body, a), lanes)
+    by_lane = _is_by_lane(body, a)
+    return Execution(m, times, with_other_data, may_merge, merged, a.context.is_certain, by_lane, lanes)
 
 
 def _lanes_with_equal_data(body: Accesses, a: Access) -> int:
     """The number of neighbouring threads for which the data in an index are loaded from the same places; 0: all of a warp."""
+    return min((n for n in map(partial(_lanes_of, body), _indices_of_data(body, a)) if n), default=0)
+
+
+def _indices_of_data(body: Accesses, a: Access) -> list[SymbolicExpr]:
+    """The indices at which the data in an index are loaded, and those that decide these in turn."""
     indices, pending, known = list[SymbolicExpr](), list[int | str](_used(a.index)), set[int | str]()
     while pending:
         name = pending.pop()
@@ -244,7 +258,7 @@ def _lanes_with_equal_data(body: Accesses, a: Access) -> int:
             of_data = [context.at(e) for v in subvalues(value) for e in expressions_of(v)]
             indices += of_data
             pending += [*_used(of_data), *(v.name for v in subvalues(value) if isinstance(v, Ref))]
-    return min((n for n in map(partial(_lanes_of, body), indices) if n), default=0)
+    return indices
 
 
 def _lanes_of(body: Accesses, index: SymbolicExpr) -> int:
