@@ -11,31 +11,23 @@ from collections.abc import Iterator
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.targets.c_panels import panel_definitions
-from indexing.kernels.targets.library import Definition, call_macro, definition_of, library_of, macro, typedef
+from indexing.kernels.targets.library import (
+    C_TYPES,
+    MATH,
+    Definition,
+    call_macro,
+    definition_of,
+    library_of,
+    macro,
+    typedef,
+)
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
-from indexing.kernels.targets.library_math import MATH
+from indexing.kernels.targets.library_math import VECTORIZABLE
 from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
 
-_TYPES = {
-    "s8": "signed char",
-    "u8": "unsigned char",
-    "s16": "short",
-    "u16": "unsigned short",
-    "s32": "int",
-    "u32": "unsigned int",
-    "s64": "long long",
-    "u64": "unsigned long long",
-    "f32": "float",
-    "f64": "double",
-    "c64": "struct { float x, y; }",
-    "c128": "struct { double x, y; }",
-}
-_MATH = (  # functions of f64 from the C library
-    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
-    *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
-)
+_TYPES = {**C_TYPES, "c64": "struct { float x, y; }", "c128": "struct { double x, y; }"}
 _RENAMED = {"abs": "fabs", "rem": "fmod", "round_even": "rint"}
 _OF_F32 = ("ceil", "copysign", "floor", "sqrt", "trunc", "abs", "round_even")  # instructions of the CPU
 
@@ -53,7 +45,7 @@ def _words() -> Iterator[Definition]:
         yield typedef(name, spelling)
     yield Definition("scalar_branch", _SCALAR_BRANCH)
     yield Definition("bool", "typedef _Bool bool;\n#define true 1\n#define false 0")
-    for name in (*_MATH, *_RENAMED):
+    for name in (*MATH, "hypot", *_RENAMED):
         yield macro(f"{name}_f64", f"__builtin_{_RENAMED.get(name, name)}")
     for name in _OF_F32:
         yield macro(f"{name}_f32", f"__builtin_{_RENAMED.get(name, name)}f")
@@ -64,11 +56,6 @@ def _words() -> Iterator[Definition]:
     yield macro("bits_set_u64", "__builtin_popcountll")
     yield call_macro("zeros_above_u32", "x", "((x) == 0 ? 32 : __builtin_clz(x))")
     yield call_macro("zeros_above_u64", "x", "((x) == 0 ? 64 : __builtin_clzll(x))")
-    for real in ("f32", "f64"):
-        u = "u" + real[1:]
-        for name, to, source in ((f"bits_{real}", u, real), (f"float_{real}", real, u)):
-            text = f"{to} {name}({source} x) {{ {to} y; __builtin_memcpy(&y, &x, sizeof y); return y; }}"
-            yield definition_of(text)
     yield macro("inf_f32", "__builtin_inff()")
     yield macro("inf_f64", "__builtin_inf()")
     yield macro("nan_f32", '__builtin_nanf("")')
@@ -76,15 +63,6 @@ def _words() -> Iterator[Definition]:
     yield macro("static_nan_f32", '__builtin_nanf("")')
     yield macro("static_nan_f64", '__builtin_nan("")')
     yield definition_of("f64 rsqrt_f64(f64 x) { return 1 / sqrt_f64(x); }")
-    for real in ("f32", "f64"):
-        yield definition_of(
-            """\
-$T round_away_$T($T x) {
-  $T whole = trunc_$T(x);
-  return copysign_$T(abs_$T(x - whole) >= ($T)0.5 ? whole + copysign_$T(1, x) : whole, x);
-}""",
-            T=real,
-        )
 
 
 def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
@@ -121,7 +99,7 @@ _SWAP = "__sync_val_compare_and_swap({pointer}, {expected}, {value})"
 C = Target(
     name="c",
     ending=".c",
-    library=library_of(INTEGER, FLOAT, COMPLEX, MATH, _words(), panel_definitions()),
+    library=library_of(INTEGER, FLOAT, COMPLEX, VECTORIZABLE, _words(), panel_definitions()),
     has_threads=False,
     entry=_entry,
     function="static inline",

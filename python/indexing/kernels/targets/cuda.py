@@ -7,39 +7,31 @@ from collections.abc import Iterator
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, INSTRUCTIONS, MAX_PENDING, ROWS, MatrixInstruction
 from indexing.kernels.targets.cuda_atomics import native_updates, updates_at
-from indexing.kernels.targets.library import Definition, call_macro, definition_of, library_of, macro, typedef
+from indexing.kernels.targets.library import (
+    C_TYPES,
+    MATH,
+    Definition,
+    call_macro,
+    definition_of,
+    library_of,
+    macro,
+    read_definitions,
+    typedef,
+)
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
 from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
 from indexing.ops.element_types import ELEMENT_TYPES
 
-_TYPES = {
-    "bool": "bool",
-    "s8": "signed char",
-    "u8": "unsigned char",
-    "s16": "short",
-    "u16": "unsigned short",
-    "s32": "int",
-    "u32": "unsigned int",
-    "s64": "long long",
-    "u64": "unsigned long long",
-    "f32": "float",
-    "f64": "double",
-    "c64": "float2",
-    "c128": "double2",
-}
-_MATH = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
-    *("exp", "expm1", "floor", "log", "log1p", "pow", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
-)
+_TYPES = {"bool": "bool", **C_TYPES, "c64": "float2", "c128": "double2"}
 _RENAMED = {"abs": "fabs", "mul_add": "fma", "rem": "fmod", "round_even": "rint", "round_away": "round"}
 
 
 def _words() -> Iterator[Definition]:
     for name, spelling in _TYPES.items():
         yield typedef(name, spelling)
-    for name in (*_MATH, *_RENAMED):
+    for name in (*MATH, "rsqrt", *_RENAMED):
         spelling = _RENAMED.get(name, name)
         yield macro(f"{name}_f32", f"{spelling}f")
         yield macro(f"{name}_f64", spelling)
@@ -90,27 +82,7 @@ def _instruction(name: str, result: str, instruction: str, *operands: str, word:
     )
 
 
-# Of a shift, ptxas makes three instructions for the upper half of a loaded word, of this one.
-_DECODE_BF16 = definition_of(
-    """\
-f32 decode_bf16(u16 bits) {
-  f32 x;
-  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
-  return x;
-}""",
-)
-# A product that is rounded once has enough digits for a result of 11 bits, and the instruction for powers of 2 has more.
-_EXP_NARROW = definition_of(
-    """\
-f32 exp_narrow_f32(f32 x) {
-  f32 y;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
-  return y;
-}""",
-)
 _INSTRUCTIONS = (
-    _DECODE_BF16,
-    _EXP_NARROW,
     _instruction("encode_f16", "u16", "cvt.rn.f16.f32 %0, %1", "f32"),
     _instruction("decode_f16", "f32", "cvt.f32.f16 %0, %1", "u16"),
     _instruction("encode_bf16", "u16", "cvt.rn.bf16.f32 %0, %1", "f32"),
@@ -149,7 +121,6 @@ _FUSED = {
 
 def _packed() -> Iterator[Definition]:
     """The functions of words that hold two numbers of a format."""
-    yield definition_of("u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }")
     # Of a shift and stores of halves, ptxas makes instructions, of these names of registers it makes none.
     yield _instruction("unpack_low", "u16", "mov.b32 {%0, _}, %1", "u32")
     yield _instruction("unpack_high", "u16", "mov.b32 {_, %0}, %1", "u32")
@@ -162,33 +133,6 @@ def _packed() -> Iterator[Definition]:
             yield _instruction(f"packed_{name}_{kind}", "u32", f"{form}.{kind}x2 %0, %1, %2", "u32", "u32")
         for name in ("neg", "abs"):
             yield _instruction(f"packed_{name}_{kind}", "u32", f"{name}.{kind}x2 %0, %1", "u32")
-
-
-def _hypotenuses() -> Iterator[Definition]:
-    """The lengths of vectors as XLA computes them: CUDA's own functions are infinite for some that end below infinity."""
-    for kind in ("f32", "f64"):
-        yield definition_of(
-            """\
-$T hypot_$T($T x, $T y) {
-  $T a = abs_$T(x), b = abs_$T(y), high = a > b ? a : b, low = a > b ? b : a;
-  if (a == inf_$T || b == inf_$T) return inf_$T;
-  if (low == 0) return high;
-  $T ratio = low / high;
-  return high * sqrt_$T(1 + ratio * ratio);
-}""",
-            T=kind,
-        )
-
-
-def _load_matrices(name: str, modifier: str) -> Definition:
-    return definition_of(
-        f"""\
-void {name}(u32 *to, const void *from) {{
-  const u32 place = (u32)__cvta_generic_to_shared(from);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4{modifier}.shared.b16 {{%0, %1, %2, %3}}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
-}}""",
-    )
 
 
 def _vector_stores() -> Iterator[Definition]:
@@ -220,7 +164,6 @@ void copy_async_{size}(void *to, const void *from) {{
                : : "r"(place), "l"(__cvta_generic_to_global(from)) : "memory");
 }}""",
         )
-    yield definition_of('void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }')
     for pending in range(1, MAX_PENDING + 1):
         name = f"wait_copies_{pending}"
         wait = f"cp.async.commit_group; cp.async.wait_group {pending};"
@@ -243,31 +186,6 @@ void multiply_matrices_{i.name}({i.accumulator} *c, const u32 *a, const u32 *b) 
     )
 
 
-_MATRICES = (
-    _load_matrices("load_matrices", ""),
-    _load_matrices("load_transposed", ".trans"),
-    definition_of(
-        """\
-void load_transposed_bytes(u32 *to, const void *from) {
-  u32 pairs[4];
-  load_transposed(pairs, from);
-  to[0] = __byte_perm(pairs[0], pairs[1], 0x6420);
-  to[1] = __byte_perm(pairs[2], pairs[3], 0x6420);
-  to[2] = __byte_perm(pairs[0], pairs[1], 0x7531);
-  to[3] = __byte_perm(pairs[2], pairs[3], 0x7531);
-}""",
-    ),
-    definition_of(
-        """\
-void load_matrices_rounded(u32 *to, const void *from) {
-  load_matrices(to, from);
-  for (s32 k = 0; k < 4; k++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(to[k]) : "f"(__uint_as_float(to[k])));
-}""",
-    ),
-    *map(_multiply_matrices, INSTRUCTIONS.values()),
-)
-
-
 def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset[int]) -> Entry:
     x, y, z = kernel.block
     taken = ", ".join(p.declaration for p in parameters)
@@ -280,8 +198,10 @@ CUDA = Target(
     name="cuda",
     ending=".cu",
     library=library_of(
-        *(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses()),
-        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _saturations(), _packed(), _MATRICES, updates_at()),
+        *(INTEGER, FLOAT, COMPLEX, _words(), read_definitions("cuda.cu")),
+        *(read_definitions("cuda_reals.cu", T=real) for real in ("f32", "f64")),
+        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _saturations(), _packed(), updates_at()),
+        map(_multiply_matrices, INSTRUCTIONS.values()),
     ),
     has_threads=True,
     shuffle_width=32,

@@ -21,6 +21,26 @@ _FUNCTION = re.compile(r"(\w+)\([^()]*\) \{")
 _OTHER = re.compile(r"#define (\w+)|typedef .* (\w+);|(\w+)\[")
 
 
+#: The numbers of the IR as C, and CUDA C++, spell them.
+C_TYPES = {
+    "s8": "signed char",
+    "s16": "short",
+    "s32": "int",
+    "s64": "long long",
+    "u8": "unsigned char",
+    "u16": "unsigned short",
+    "u32": "unsigned int",
+    "u64": "unsigned long long",
+    "f32": "float",
+    "f64": "double",
+}
+#: Functions of floats that all languages have by these names.
+MATH = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
+    *("exp", "expm1", "floor", "log", "log1p", "pow", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Text that defines `name`, preceded by the target's qualifier for functions."""

@@ -64,11 +64,11 @@ NUMBERS: dict[str, object] = {
 }
 
 
-def _choices() -> Iterator[Definition]:
+def _reals() -> Iterator[Definition]:
     for real, bits in (("f32", "u32"), ("f64", "u64")):
-        yield from read_definitions("choices.c", T=real, B=bits)
+        yield from read_definitions("c_reals.c", T=real, B=bits)
         integers = (kind for kind in ELEMENT_TYPES.values() if kind.is_integer)
         yield from (saturate(kind, real, f"choose_{real}({{0}}, {{1}}, {{2}})") for kind in integers)
 
 
-MATH: tuple[Definition, ...] = (*_choices(), *read_definitions("math.c", **NUMBERS))
+VECTORIZABLE: tuple[Definition, ...] = (*_reals(), *read_definitions("math.c", **NUMBERS))

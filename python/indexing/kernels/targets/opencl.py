@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.targets.library import Definition, call_macro, library_of, macro, typedef
+from indexing.kernels.targets.library import MATH, Definition, call_macro, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
@@ -26,17 +26,13 @@ _TYPES = {
     "c64": "float2",
     "c128": "double2",
 }
-_MATH = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
-    *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
-)
 _RENAMED = {"abs": "fabs", "mul_add": "fma", "rem": "fmod", "round_even": "rint", "round_away": "round"}
 
 
 def _words() -> Iterator[Definition]:
     for name, spelling in _TYPES.items():
         yield typedef(name, spelling)
-    for name in (*_MATH, *_RENAMED):
+    for name in (*MATH, "hypot", "rsqrt", *_RENAMED):
         for real in ("f32", "f64"):
             yield macro(f"{name}_{real}", _RENAMED.get(name, name))
     yield macro("exp_narrow_f32", "exp")

@@ -1,4 +1,13 @@
-// Choices without branches, the same text for f32 and f64: `$T` is the type, `$B` the integers of its bits.
+// Functions of f32 and f64, `$T`, in C, without branches: `$B` holds the bits.
+
+$B bits_$T($T x) { $B y; __builtin_memcpy(&y, &x, sizeof y); return y; }
+
+$T float_$T($B x) { $T y; __builtin_memcpy(&y, &x, sizeof y); return y; }
+
+$T round_away_$T($T x) {
+  $T whole = trunc_$T(x);
+  return copysign_$T(abs_$T(x - whole) >= ($T)0.5 ? whole + copysign_$T(1, x) : whole, x);
+}
 
 // If one value of `?:` is a constant, gcc specializes the code after it and branches, and loops with branches are not
 // vectorized. Masks avoid the branch.

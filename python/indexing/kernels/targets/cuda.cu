@@ -1,0 +1,47 @@
+// Functions of CUDA alone.
+
+// Of a shift, ptxas makes three instructions for the upper half of a loaded word, of this one.
+f32 decode_bf16(u16 bits) {
+  f32 x;
+  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
+  return x;
+}
+
+// A product that is rounded once has enough digits for a result of 11 bits, and the instruction for powers of 2 has more.
+f32 exp_narrow_f32(f32 x) {
+  f32 y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+  return y;
+}
+
+u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
+
+void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
+
+// ---------------------------------------------------------------- fragments of matrices
+
+void load_matrices(u32 *to, const void *from) {
+  const u32 place = (u32)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
+}
+
+void load_transposed(u32 *to, const void *from) {
+  const u32 place = (u32)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
+}
+
+void load_transposed_bytes(u32 *to, const void *from) {
+  u32 pairs[4];
+  load_transposed(pairs, from);
+  to[0] = __byte_perm(pairs[0], pairs[1], 0x6420);
+  to[1] = __byte_perm(pairs[2], pairs[3], 0x6420);
+  to[2] = __byte_perm(pairs[0], pairs[1], 0x7531);
+  to[3] = __byte_perm(pairs[2], pairs[3], 0x7531);
+}
+
+void load_matrices_rounded(u32 *to, const void *from) {
+  load_matrices(to, from);
+  for (s32 k = 0; k < 4; k++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(to[k]) : "f"(__uint_as_float(to[k])));
+}
