@@ -290,14 +290,16 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   const f32 v20 = v16;
   sum0[3] = v20;
   if (th_x / 6 <= 0) {
+    __align__(16) f32 x2[4];
     const f32 v22_1 = sum0[0];
-    w0[bl_x * 24 + th_x % 6] = v22_1;
+    x2[0] = v22_1;
     const f32 v22_2 = sum0[1];
-    w0[bl_x * 24 + th_x % 6 + 6] = v22_2;
+    x2[1] = v22_2;
     const f32 v22_3 = sum0[2];
-    w0[bl_x * 24 + th_x % 6 + 12] = v22_3;
+    x2[2] = v22_3;
     const f32 v22_4 = sum0[3];
-    w0[bl_x * 24 + th_x % 6 + 18] = v22_4;
+    x2[3] = v22_4;
+    store_vector_16(w0 + (bl_x * 24 + (th_x % 6) * 4), x2);
   }
   __threadfence();
   __syncthreads();
@@ -307,6 +309,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   }
   __syncthreads();
   if (last2[0] == 511u) {
+    __align__(16) f32 x3[4];
     __align__(16) f32 parts0[4];
     __threadfence();
     if (th_x <= 0) {
@@ -318,9 +321,10 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
     sum0[3] = (-0.0f);
     #pragma unroll 16
     for (s32 step25 = 0; step25 < 16; step25++) {
+      *(f32x4 *)(x3) = *(const f32x4 *)(w0 + (th_x * 4 + step25 * 768));
       #pragma unroll 4
       for (s32 column26 = 0; column26 < 4; column26++) {
-        const f32 v27 = w0[th_x + step25 * 768 + column26 * 6 + (th_x / 6) * 18];
+        const f32 v27 = x3[column26];
         const f32 v28 = sum0[column26];
         const f32 v29 = v28 + v27;
         sum0[column26] = v29;
@@ -567,20 +571,20 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
     const f32 v41 = v37;
     sum0[3] = v41;
     if (th_x / 6 <= 0) {
-      __align__(16) f32 x2[4];
+      __align__(16) f32 x4[4];
       const f32 v43_1 = sum0[0];
       const f32 v44_1 = 0.0f + v43_1;
-      x2[0] = v44_1;
+      x4[0] = v44_1;
       const f32 v43_2 = sum0[1];
       const f32 v44_2 = 0.0f + v43_2;
-      x2[1] = v44_2;
+      x4[1] = v44_2;
       const f32 v43_3 = sum0[2];
       const f32 v44_3 = 0.0f + v43_3;
-      x2[2] = v44_3;
+      x4[2] = v44_3;
       const f32 v43_4 = sum0[3];
       const f32 v44_4 = 0.0f + v43_4;
-      x2[3] = v44_4;
-      store_vector_16(o0 + (th_x % 6) * 4, x2);
+      x4[3] = v44_4;
+      store_vector_16(o0 + (th_x % 6) * 4, x4);
     }
   }
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import gcd
 
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.emitters.reduction.accumulators import (
@@ -19,9 +20,10 @@ from indexing.kernels.emitters.reduction.accumulators import (
 )
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
+from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import guarded, loop_over, thread_id
-from indexing.kernels.vectors import lanes
-from indexing.ops.element_context import Value
+from indexing.kernels.vectors import VECTOR_BYTES, lanes
+from indexing.ops.element_context import Index, Value
 from indexing.ops.reducer_ops import in_order_of_index
 
 LAST_BYTES = 4  # the shared memory that says whether the block is the last
@@ -75,8 +77,7 @@ class Splits:
             yield
             return
         body = self.body
-        places = self.slots // self.accumulators[0].width
-        self._leave(group, (tile * self.count + split) * self.slots + slot, places)
+        self._leave(group, (tile * self.count + split) * self.slots, slot)
         zero = constant(0)
         is_first_thread = body.within(thread_id("th_x"), 0, 0)
         body.add(Fence())
@@ -91,20 +92,32 @@ class Splits:
             body.add(Fence())
             with guarded(body, is_first_thread):
                 body.store(self.counter, (tile,), Constant("u32", 0))
-            self._collect(group, tile * (self.count * self.slots) + slot, places)
+            self._collect(group, tile * (self.count * self.slots), slot)
             yield
 
-    def _leave(self, group: ThreadGroup, place: SymbolicExpr, places: int) -> None:
+    @contextmanager
+    def _columns(
+        self, accumulators: Accumulators, begin: SymbolicExpr, slot: SymbolicExpr
+    ) -> Iterator[tuple[SymbolicExpr, Index]]:
+        """A loop over the columns of a thread, each with its place in scratch memory from `begin` on: a thread has vectors of
+        columns, those of neighbouring threads are side by side.
+        """
+        body, width = self.body, accumulators.width
+        per = gcd(width, VECTOR_BYTES // max(storage_bytes(kept_type(k)) for k in accumulators.kinds))
+        with loop_over(body, width // per, "vector") as vector, lanes(body, per, "column") as lane:
+            place = (vector * (self.slots // width) + slot) * per + lane
+            yield vector * per + lane, (body.scope.simplify(begin + place),)
+
+    def _leave(self, group: ThreadGroup, begin: SymbolicExpr, slot: SymbolicExpr) -> None:
         body = self.body
         with guarded(body, body.within(group.part, 0, 0)):
             for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
-                with lanes(body, accumulators.width, "column") as lane:
-                    cell = body.scope.simplify(place + lane * places)
-                    for buffer, value in zip(buffers, accumulators.values(lane), strict=True):
+                with self._columns(accumulators, begin, slot) as (column, cell):
+                    for buffer, value in zip(buffers, accumulators.values(column), strict=True):
                         kept = kept_type(value.element_type)
-                        body.store(buffer, (cell,), body.stored(kept, Value(value.node, kept)))
+                        body.store(buffer, cell, body.stored(kept, Value(value.node, kept)))
 
-    def _collect(self, group: ThreadGroup, place: SymbolicExpr, places: int) -> None:
+    def _collect(self, group: ThreadGroup, begin: SymbolicExpr, slot: SymbolicExpr) -> None:
         """Distribute the blocks' parts over the threads of a group: each takes those whose numbers are its own modulo the
         number of threads that take part.
         """
@@ -118,14 +131,13 @@ class Splits:
                 block = body.scope.simplify(part + step * threads)
                 with guarded(body, body.within(block, 0, self.count - 1)):
                     (inside,) = body.inside((block,), (self.count,))
-                    self._take(place + inside * self.slots, places, body.within(step, 0, 0) or True)
+                    self._take(begin + inside * self.slots, slot, body.within(step, 0, 0) or True)
         combine(self.accumulators, group, threads)
 
-    def _take(self, place: SymbolicExpr, places: int, is_first: Sequence[Value] | bool) -> None:
+    def _take(self, begin: SymbolicExpr, slot: SymbolicExpr, is_first: Sequence[Value] | bool) -> None:
         body = self.body
         for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
-            with lanes(body, accumulators.width, "column") as lane:
-                cell = (body.scope.simplify(place + lane * places),)
+            with self._columns(accumulators, begin, slot) as (column, cell):
                 pairs = zip(buffers, accumulators.kinds, strict=True)
                 values = [Value(body.load(b, kept_type(k), cell).node, k) for b, k in pairs]
-                accumulators.add(lane, values, is_first, in_order_of_index(accumulators.computation))
+                accumulators.add(column, values, is_first, in_order_of_index(accumulators.computation))
