@@ -41,6 +41,7 @@ def test_all_targets_have_the_same_names(target: Target) -> None:
     asked_for_first = (
         "matrices",
         "load_transposed",
+        "load_vector",
         "store_vector",
         "copy_async",
         "wait_copies",

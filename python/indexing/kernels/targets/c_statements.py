@@ -118,16 +118,24 @@ class StatementWriter:
 
     def _copy(self, s: ir.Copy) -> None:
         to, source = self.unit.buffers[s.destination], self.unit.buffers[s.source]
-        store = f"store_vector_{storage_bytes(to.element_type) * s.width}"
-        if to.space == "global" and store in self.target.library:
-            self._call(store, (to.name, s.destination_index), (source.name, s.source_index))
-            return
+        size = storage_bytes(to.element_type) * s.width
+        for call, is_needed in (("store", to.space == "global"), ("load", self._is_rest(s))):
+            if is_needed and (function := f"{call}_vector_{size}") in self.target.library:
+                self._call(function, (to.name, s.destination_index), (source.name, s.source_index))
+                return
         kind = self.unit.vector(to.element_type, s.width)
         ends = []
         for buffer, place, constant in ((to, s.destination_index, ""), (source, s.source_index, "const ")):
             space = self.target.spaces[buffer.space]
             ends.append(f"*({space}{constant}{kind} *)({self.pointer(buffer.name, (place,))})")
         self.line(f"{ends[0]} = {ends[1]};")
+
+    def _is_rest(self, s: ir.Copy) -> bool:
+        """Whether a load of an operand goes on within a vector of its local array, and the operand may end there."""
+        source, place, most = self.unit.buffers[s.source], s.destination_index.constant_value, self.target.vector_bytes
+        if source.space != "global" or source.name in self.unit.written_to or not (place and most):
+            return False
+        return all(n * storage_bytes(source.element_type) % most for n in (place, source.size))
 
     def _copyasync(self, s: ir.CopyAsync) -> None:
         size = storage_bytes(self.unit.buffers[s.destination].element_type) * s.width

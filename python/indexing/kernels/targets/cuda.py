@@ -153,6 +153,26 @@ void store_vector_{size}(void *to, const void *from) {{
         )
 
 
+def _vector_loads() -> Iterator[Definition]:
+    """Loads of so many bytes to a local array, as one instruction each: NVRTC merges three neighbours to a load of four, which
+    ends beyond an array that has no fourth.
+    """
+    for size, letter, form in ((1, "h", "u8"), (2, "h", "b16"), (4, "r", "b32"), (8, "r", "v2.b32")):
+        count = max(size // 4, 1)
+        words = ", ".join(f"%{k}" for k in range(count))
+        given = ", ".join(f'"={letter}"(words[{k}])' for k in range(count))
+        word = "u16" if size < 4 else "u32"
+        yield definition_of(
+            f"""\
+void load_vector_{size}(void *to, const void *from) {{
+  {word} words[{count}];
+  asm("ld.global.nc.{form} {f"{{{words}}}" if count > 1 else words}, [%{count}];"
+      : {given} : "l"(__cvta_generic_to_global(from)));
+  memcpy(to, words, {size});
+}}""",
+        )
+
+
 def _async_copies() -> Iterator[Definition]:
     """Copies from global to shared memory, past the L1 cache where the instruction can."""
     for size in ASYNC_BYTES:
@@ -200,7 +220,7 @@ CUDA = Target(
     library=library_of(
         *(INTEGER, FLOAT, COMPLEX, _words(), read_definitions("cuda.cu")),
         *(read_definitions("cuda_reals.cu", T=real) for real in ("f32", "f64")),
-        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _saturations(), _packed(), updates_at()),
+        *(_vector_stores(), _vector_loads(), _async_copies(), _INSTRUCTIONS, _saturations(), _packed(), updates_at()),
         map(_multiply_matrices, INSTRUCTIONS.values()),
     ),
     has_threads=True,
