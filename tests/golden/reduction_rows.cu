@@ -11,8 +11,9 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   if (bl_x * 128 + (th_x >> 1) <= 999) {
     __align__(16) f32 x0[4];
     const s32 j1 = bl_x * 128 + (th_x >> 1);
-    for (s32 step2 = 0; step2 < 3; step2++) {
-      *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (j1 * 24 + step2 * 8 + (th_x & 1) * 4));
+    #pragma unroll 4
+    for (s32 step2 = 0; step2 < 4; step2++) {
+      *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (j1 * 32 + step2 * 8 + (th_x & 1) * 4));
       const f32 v4_1 = x0[0];
       const f32 v5_1 = v0 + v4_1;
       v0 = v5_1;

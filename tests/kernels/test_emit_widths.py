@@ -147,10 +147,26 @@ def widths(kernel: Kernel) -> Iterator[tuple[str, int]]:
 def test_a_vector_is_one_instruction(path: Path) -> None:
     pytest.importorskip("cuda.core")
     kernel = ix.emit(path.read_text())
-    text = ix.runtime.ptx(kernel)
-    matches = re.findall(r"\b(ld|st)(?:\.volatile)?\.global(?:\.nc)?(?:\.v(\d))?\.[a-z](\d+)", text)
-    in_code = {({"ld": "load", "st": "store"}[k], int(lanes or 1) * int(bits) // 8) for k, lanes, bits in matches}
-    assert in_code <= set(widths(kernel))
+    assert set(in_code(kernel)) <= set(widths(kernel))
+
+
+def in_code(kernel: Kernel) -> Iterator[tuple[str, int]]:
+    """The kinds and bytes of the accesses to global memory that NVRTC leaves."""
+    code = ix.runtime.ptx(kernel)
+    for kind, lanes, bits in re.findall(r"\b(ld|st)(?:\.volatile)?\.global(?:\.nc)?(?:\.v(\d))?\.[a-z](\d+)", code):
+        yield {"ld": "load", "st": "store"}[kind], int(lanes or 1) * int(bits) // 8
+
+
+def test_no_load_ends_beyond_an_operand() -> None:
+    pytest.importorskip("cuda.core")
+    text = """add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+    ENTRY e { x = f32[1024,64] parameter(0) limits = f32[7] parameter(1) zero = s32[] constant(0)
+      y = f32[1024,64,7] broadcast(x), dimensions={0,1} z = f32[1024,64,7] broadcast(limits), dimensions={2}
+      ge = pred[1024,64,7] compare(y, z), direction=GE n = s32[1024,64,7] convert(ge)
+      ROOT r = s32[1024,64] reduce(n, zero), dimensions={2}, to_apply=add }"""
+    kernel = ix.emit(text)
+    assert kernel.emitter == "loop" and kernel.verify().refuted == kernel.verify().open == ()
+    assert sorted(n for kind, n in in_code(kernel) if kind == "load") == [4, 8, 16, 16]
 
 
 @pytest.mark.parametrize(
@@ -165,12 +181,32 @@ def test_a_thread_has_the_few_elements_of_a_column(kind: str, sizes: tuple[int, 
 
 
 @pytest.mark.parametrize(
-    ("rows", "size", "threads"), [(16384, 16, 2), (16384, 96, 8), (16384, 393, 32), (16384, 26, 8)]
+    ("rows", "size", "threads"), [(16384, 16, 2), (16384, 96, 8), (16384, 393, 32), (600, 393, 32), (16384, 34, 8)]
 )
 def test_a_short_row_has_part_of_a_warp(rows: int, size: int, threads: int) -> None:
     kernel = ix.emit(reduced("f32", (rows, size), 1))
     assert kernel.emitter == "reduction" and not kernel.shared_bytes
     assert kernel.grid[0] * kernel.block[0] == rows * threads
+
+
+def test_what_neighbouring_lanes_share_makes_no_vector_narrower() -> None:
+    gather = """gather(t, INDEX), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1},
+      index_vector_dim=1, slice_sizes={1,1,16}"""
+    text = f"""f {{ t = f16[64,64,16] parameter(0) x = f32[65536,8] parameter(1)
+      y = f32[65536,2] slice(x), slice={{[0:65536], [0:8:7]}} z = f32[65536,2] add(y, y) i = s32[65536,2] convert(z)
+      u = s32[65536,1] slice(i), slice={{[0:65536], [0:1]}} v = s32[65536,1] slice(i), slice={{[0:65536], [1:2]}}
+      j = s32[65536,2] concatenate(v, u), dimensions={{1}} g = f16[65536,16] {gather.replace("INDEX", "i")}
+      h = f16[65536,16] {gather.replace("INDEX", "j")} ROOT r = f16[65536,16] add(g, h) }}
+    ENTRY e {{ t = f16[64,64,16] parameter(0) x = f32[65536,8] parameter(1)
+      ROOT r = f16[65536,16] fusion(t, x), kind=kLoop, calls=f }}"""
+    assert {n for _, n in widths(ix.emit(ix.hlo.parse(text).entry.root))} == {4, 16}
+
+
+@pytest.mark.parametrize(("rows", "size"), [(16384, 5), (3000, 12), (2048, 26)])
+def test_one_thread_has_a_short_row_that_no_threads_share_evenly(rows: int, size: int) -> None:
+    kernel, in_c = (ix.emit(reduced("f32", (rows, size), 1), dialect=d) for d in ("cuda", "c"))
+    assert kernel.emitter == "loop" and in_c.emitter == "reduction"
+    assert set().union(*vector_moves(kernel).values()) <= {2, 4}
 
 
 def reduced(kind: str, sizes: tuple[int, ...], dim: int) -> str:

@@ -66,7 +66,8 @@ class Emitter(Generic[M, P]):
       best values that the device's limits allow.
     - `knobs(match, default, device)` has the knobs' legal values on a device; `default` is the plan without knobs.
     - `build(match, plan)` is the kernel of a plan.
-    - `runs_on(match, device)`: whether the device's dialect has the instructions that the kernel is made of.
+    - `runs_on(match, device)`: whether the kernel is one for the device: its dialect has the instructions, and no simpler
+      emitter's kernel takes fewer.
     - `joins_products`: proposals hold several products of matrices, as the program states them. What they save is not known
       from counts: predictions of their time and of their parts' decide.
     - `computes(instruction, device)`: whether the emitter's kernels compute an instruction that has no element code.

@@ -15,10 +15,10 @@ from math import gcd, prod
 from indexing._core import IndexingMap
 from indexing.device.record import Device
 from indexing.hlo import Instruction
-from indexing.hlo.layout import element_strides, major_to_minor
+from indexing.hlo.layout import element_strides
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets import TARGETS
-from indexing.kernels.vectors import LANES, MAX_LOOP, VECTOR_BYTES, WIDTHS
+from indexing.kernels.vectors import LANES, MAX_LOOP, VECTOR_BYTES, WIDTHS, index_order, moving_dimensions
 from indexing.partitioner import PartitionedComputation, Subgraph
 
 ADDRESS = 8  # instructions for the address of an access
@@ -74,7 +74,8 @@ def neighbours_of(parts: PartitionedComputation, parameter: Instruction) -> Iter
     size = storage_bytes(parameter.shape.element_type)
     steps = [size * s for s in element_strides(parameter.shape.dimensions, parameter.shape.minor_to_major)]
     known = [(s, a.map) for s, a in parts.reads(parameter) if a.is_known and not a.map.is_undefined]
-    reads = [_Reads(reader, m, steps) for reader, m in known if not m.is_known_empty]
+    moving = moving_dimensions(parts)
+    reads = [_Reads(reader, m, steps, bool(moving[reader])) for reader, m in known if not m.is_known_empty]
     together = [r for r in reads if not r.bounds and r.is_written_out]
     for r in reads:
         if r not in together:
@@ -87,11 +88,14 @@ def neighbours_of(parts: PartitionedComputation, parameter: Instruction) -> Iter
 
 @dataclass(frozen=True)
 class _Reads:
-    """The accesses of a function by one map, to an array whose dimensions are `steps` bytes apart."""
+    """The accesses of a function by one map, to an array whose dimensions are `steps` bytes apart. If it isn't `moving`, it is
+    called at one index for neighbouring elements.
+    """
 
     reader: Subgraph
     map: IndexingMap
     steps: Sequence[int]
+    moving: bool
 
     @property
     def count(self) -> int:
@@ -106,8 +110,7 @@ class _Reads:
     @cached_property
     def order(self) -> list[int]:
         """The dimensions of the function's index, fastest last."""
-        root = self.reader.roots[0].shape
-        return list(range(len(self.reader.index_sizes)) if root.is_tuple else major_to_minor(root))
+        return index_order(self.reader)
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -122,7 +125,7 @@ class _Reads:
 
     def places(self, *iteration: int) -> tuple[int, ...]:
         """The bytes that the first elements access, in the first iteration of loops or the one given."""
-        first = [self._point(position) for position in range(LANES + 1)]
+        first = [self._point(position if self.moving else 0) for position in range(LANES + 1)]
         dims = len(self.map.dims)
         return tuple(self._byte([*p[:dims], *iteration, *p[dims + len(iteration) :]]) for p in first)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from indexing._core import SymbolicExpr, constant
 from indexing.errors import IndexingError
@@ -32,8 +33,11 @@ def is_cheap(order: Collection[Instruction], heroes: Collection[Instruction] = (
 
 
 def is_light(parts: PartitionedComputation, count: int) -> bool:
-    """Whether a kernel of `count` elements is cheap enough to be built for each lane, with all calls of its functions."""
-    work = sum(n for i, n in parts.evaluations.items() if not i.is_parameter)
+    """Whether a kernel of `count` elements is cheap enough to be built for each lane, with all calls of its functions but those
+    of which neighbouring lanes share the result.
+    """
+    shared = {i for s, dims in moving_dimensions(parts).items() if not dims for i in s.instructions}
+    work = sum(n for i, n in parts.evaluations.items() if not i.is_parameter and i not in shared)
     return is_cheap(parts.computation.post_order()) and work <= MAX_LIGHT * count
 
 
@@ -45,7 +49,8 @@ def bytes_beside(parts: PartitionedComputation, parameter: Instruction) -> int:
     if shape.is_tuple or not shape.dimensions:
         return 0
     fast = major_to_minor(shape)[-1]
-    most = max((_distance(s, a, fast) for s, a in parts.reads(parameter)), default=0)
+    moving = moving_dimensions(parts)
+    most = max((_distance(s, a, fast) for s, a in parts.reads(parameter) if moving[s]), default=0)
     return storage_bytes(shape.element_type) * most // LANES
 
 
@@ -53,9 +58,8 @@ def _distance(reader: Subgraph, access: Access, fast: int) -> int:
     """The elements along an array's dimension `fast` from that which the first of LANES neighbouring elements of a function
     reads to that of the last; 0 if all read the same.
     """
-    m, root = access.map, reader.roots[0].shape
-    order = range(len(reader.index_sizes)) if root.is_tuple else major_to_minor(root)
-    wide = [d for d in order if reader.index_sizes[d] != 1]
+    m = access.map
+    wide = [d for d in index_order(reader) if reader.index_sizes[d] != 1]
     if not wide or not access.is_known or m.is_undefined or m.is_known_empty:
         return 0
     here = [v.interval.lower for v in m.variables]
@@ -63,6 +67,42 @@ def _distance(reader: Subgraph, access: Access, fast: int) -> int:
     there[wide[-1]] += min(LANES, reader.index_sizes[wide[-1]]) - 1
     steps = abs(m.results[fast].evaluate(there) - m.results[fast].evaluate(here))
     return min(steps + 1, LANES) if steps else 0
+
+
+@lru_cache(maxsize=16)
+def moving_dimensions(parts: PartitionedComputation) -> dict[Subgraph, frozenset[int]]:
+    """The dimensions of each function's index that may differ between neighbouring elements of an output."""
+    moving: dict[Subgraph, frozenset[int]] = {}
+    for s in parts.subgraphs:
+        calls = [(r, a) for root in s.roots for r, a in parts.reads(root) if r is not s]
+        if s in parts.epilogues or not calls:
+            moving[s] = frozenset(_fastest(s))
+        else:
+            moving[s] = frozenset(d for reader, a in calls for d in _moved(a, moving[reader], len(s.index_sizes)))
+    return moving
+
+
+def _fastest(function: Subgraph) -> Iterator[int]:
+    """The dimensions of a function's index in which its first elements differ."""
+    passed = 1
+    for d in reversed(index_order(function)):
+        if passed <= LANES:
+            yield d
+        passed *= function.index_sizes[d]
+
+
+def _moved(access: Access, moving: frozenset[int], rank: int) -> Iterable[int]:
+    """The dimensions of a callee's index that depend on some of its caller's, or on data."""
+    if not access.is_known or len(access.map.results) != rank:
+        return range(rank)
+    given = range(len(access.map.variables) - len(access.map.runtimes), len(access.map.variables))
+    return [d for d, e in enumerate(access.map.results) if any(v in moving or v in given for v in e.used_variables())]
+
+
+def index_order(function: Subgraph) -> list[int]:
+    """The dimensions of a function's index, fastest last."""
+    root = function.roots[0].shape
+    return list(range(len(function.index_sizes)) if root.is_tuple else major_to_minor(root))
 
 
 def widest_vector(limit: int, size: int, count: int, divides: Iterable[int], least: int = MIN_THREADS) -> int:

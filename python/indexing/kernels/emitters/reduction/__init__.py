@@ -11,6 +11,8 @@ from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.reduction.build import build_reduction
 from indexing.kernels.emitters.reduction.group import group_reductions
 from indexing.kernels.emitters.reduction.match import NAME, match_reduction
-from indexing.kernels.emitters.reduction.plan import plan_reduction, reduction_knobs
+from indexing.kernels.emitters.reduction.plan import plan_reduction, reduction_knobs, threads_share
 
-EMITTER = Emitter(NAME, match_reduction, plan_reduction, reduction_knobs, build_reduction, group=group_reductions)
+EMITTER = Emitter(
+    NAME, match_reduction, plan_reduction, reduction_knobs, build_reduction, threads_share, group=group_reductions
+)

@@ -328,11 +328,13 @@ def threads_of_row(vectors: int, width: int, vector_bytes: int, most: int, devic
     return min(sizes, key=lambda t: (ceil_div(vectors, t) * t, t), default=warp)
 
 
-def with_more_threads(threads: int, rows: int, vectors: int, most: int, device: Device) -> int:
-    """Twice the threads of a row, and so on up to `most`, while rows leave the device idle and threads have enough loads."""
+def with_more_threads(threads: int, rows: int, vectors: int, most: int, device: Device, least: int = MIN_LOADS) -> int:
+    """Twice the threads of a row, and so on up to `most`, while rows leave the device idle and threads have more than the
+    `least` loads.
+    """
     has_threads = TARGETS[device.dialect].has_threads
     while threads < most and rows * threads < device.widths.wanted_threads // 2:
-        if has_threads and vectors <= MIN_LOADS * threads:
+        if has_threads and vectors <= least * threads:
             break
         threads *= 2
     return threads

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from indexing.device.record import Device
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
 from indexing.kernels.emitters.reduction.mapping import (
@@ -40,6 +41,8 @@ MIN_COLUMN_LOADS = 8  # with fewer of a column, more threads share it only where
 MIN_SHARING = 1 << 14
 MAX_ROW_LOADS = 16  # a thread may have so many of a row before blocks share it
 MAX_IN_FLIGHT = 2  # the loads of a loop with at most so many instructions for an element are all on their way at once
+MAX_IN_THREAD = 31  # elements of a row that one thread reduces, if no number of threads shares them evenly
+MIN_WORD = 4  # bytes of the elements of such rows; those of narrower ones are read one by one
 MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more threads instead
 
 
@@ -114,17 +117,48 @@ def _least_loads(match: Heroes, plan: ReductionPlan, loads: int) -> int:
     all loads are on their way at once: those of a short row, or of a loop over columns without a remainder.
     """
     d = plan.dimensions
-    of_element = [i for i in match.computation.post_order() if i.shape.leaves[0].element_count == d.rows * d.reduced]
-    if len(of_element) > MAX_IN_FLIGHT:
+    if not _are_in_flight(match, d):
         return MIN_LOADS
     if d.kind == "row":
         return MAX_ROW_LOADS if loads <= MAX_ROW_LOADS else MIN_LOADS
     return MIN_COLUMN_LOADS if d.reduced % (plan.threads * MIN_COLUMN_LOADS) == 0 else MIN_LOADS
 
 
+def _are_in_flight(match: Heroes, d: Dimensions) -> bool:
+    """Whether all loads of a thread are on their way at once, as little is computed of each element."""
+    of_element = [i for i in match.computation.post_order() if i.shape.leaves[0].element_count == d.rows * d.reduced]
+    return len(of_element) <= MAX_IN_FLIGHT
+
+
 def _has_splits(match: Heroes, plan: ReductionPlan, device: Device) -> bool:
     """Whether blocks share rows or columns, or need not: the sums of many threads leave no shared memory for it."""
     return plan.split_k > 1 or _wanted_splits(match, replace(plan, split_k=1), device) == 1
+
+
+def threads_share(match: Heroes, device: Device) -> bool:
+    """Whether threads share a row or column in this emitter's kernels. One thread alone reduces a row in fewer instructions
+    where its elements are no power of two of vectors, or are computed from what all rows, or all elements of one, read.
+    """
+    d = dimensions_of(match.first)
+    if d.kind == "column" or d.outer > 1 or not TARGETS[device.dialect].has_threads:
+        return True
+    if len(match.heroes) > 1 or match.side_outputs or d.reduced > MAX_ALONE:
+        return True
+    if not any(_has_rows(match, d, p) for p in match.computation.parameters):
+        return d.rows < MIN_THREADS
+    vectors = d.fast // _vector_width(match, d, device)
+    return d.reduced > MAX_IN_THREAD or vectors == power_of_two(vectors) or min(_sizes_read(match, d)) < MIN_WORD
+
+
+def _has_rows(match: Heroes, d: Dimensions, parameter: Instruction) -> bool:
+    """Whether an array has different elements for different rows, and for different elements of one."""
+    if parameter in match.first.operands:
+        return parameter.shape.element_count > 1
+    for reader, access in match.parts.reads(parameter):
+        used = {v for e in access.map.results for v in e.used_variables()}
+        if reader.index_sizes != d.sizes or not access.is_known or (used & {*d.kept} and used & {*d.gone}):
+            return True
+    return False
 
 
 def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> KnobSpace:
@@ -217,7 +251,8 @@ def _row_group(match: Heroes, d: Dimensions, width: int, most: int, device: Devi
         return 1
     threads = min(threads_of_row(groups, width, width * size, most, device), sizes.row_threads)
     limit = min(most, sizes.row_threads) if d.is_worth_splitting else most
-    return with_more_threads(threads, d.rows, groups, limit, device)
+    least = MAX_ROW_LOADS if _are_in_flight(match, d) else MIN_LOADS
+    return with_more_threads(threads, d.rows, groups, limit, device, least)
 
 
 def _are_lanes(match: Heroes, d: Dimensions, device: Device) -> bool:
