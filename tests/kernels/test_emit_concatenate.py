@@ -125,6 +125,13 @@ def test_large_operands_move_as_vectors() -> None:
         assert all(a.ratio == 1 for a in ix.coalescing(kernel).accesses)
 
 
+def test_the_index_of_an_epilogue_may_have_another_rank_than_its_root() -> None:
+    text = """fused { a = f32[4096,32] parameter(0) b = f32[4096,32] parameter(1)
+      c = f32[4096,64] concatenate(a, b), dimensions={1} r = f32[4096,2,32] reshape(c)
+      ROOT n = f32[4096,2,32] negate(r) }"""
+    assert set().union(*vector_moves(check(text, "concatenate")).values()) == {4}
+
+
 def test_edges_around_an_array() -> None:
     """Each part of a row comes from the first row, its own or the last one: branches that a compiler must not join wrongly."""
     check("""ENTRY e {

@@ -100,9 +100,9 @@ def _moved(access: Access, moving: frozenset[int], rank: int) -> Iterable[int]:
 
 
 def index_order(function: Subgraph) -> list[int]:
-    """The dimensions of a function's index, fastest last."""
-    root = function.roots[0].shape
-    return list(range(len(function.index_sizes)) if root.is_tuple else major_to_minor(root))
+    """The dimensions of a function's index, fastest last, as in the memory of its root, if that has as many."""
+    root, rank = function.roots[0].shape, len(function.index_sizes)
+    return list(range(rank) if root.is_tuple or len(root.dimensions) != rank else major_to_minor(root))
 
 
 def widest_vector(limit: int, size: int, count: int, divides: Iterable[int], least: int = MIN_THREADS) -> int:
