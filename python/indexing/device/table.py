@@ -41,63 +41,6 @@ TURING_WAITS = (32, 236, 466)
 
 
 @dataclass(frozen=True, slots=True)
-class _Chip:
-    """The figures that all GPUs of a compute capability share; `shared` is the KiB of shared memory of a core, of which blocks
-    reserve `reserved` each. `waits` are the clocks from a load to its value, where the L1 cache, the L2 cache or memory has it.
-    """
-
-    capability: tuple[int, int]
-    threads: int
-    blocks: int
-    lanes: int
-    shared: int
-    reserved: int
-    l1: int  # KiB, shared memory included
-    waits: tuple[int, int, int]
-    scalar: Mapping[str, int]
-    matrix: Mapping[str, int]
-    accelerated: bool = False
-
-
-def _by_type(**rates: int) -> Mapping[str, int]:
-    """The rates by element type, that of `f8` for all formats of eight bits."""
-    formats = ("f8e5m2", "f8e4m3", "f8e4m3fn")
-    rate = rates.pop("f8", None)
-    return rates if rate is None else rates | dict.fromkeys(formats, rate)
-
-
-VOLTA = _Chip(
-    *((7, 0), 2048, 32, 64, 96, 0, 128, VOLTA_WAITS, _by_type(f16=128, f32=64, f64=32, s32=64)), _by_type(f16=512)
-)
-TURING = _Chip(
-    *((7, 5), 1024, 16, 64, 64, 0, 96, TURING_WAITS, _by_type(f16=128, f32=64, f64=2, s32=64)),
-    _by_type(f16=512, s8=1024, s4=2048),
-)
-AMPERE = _Chip(
-    *((8, 0), 2048, 32, 64, 164, 1, 192, AMPERE_WAITS, _by_type(f16=256, bf16=128, f32=64, f64=32, s32=64)),
-    _by_type(f16=1024, bf16=1024, f32=512, f64=64, s8=2048, s4=4096),
-)
-AMPERE_GRAPHICS = _Chip(
-    *((8, 6), 1536, 16, 128, 100, 1, 128, AMPERE_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
-    _by_type(f16=512, bf16=512, f32=256, s8=1024, s4=2048),
-)
-ADA = _Chip(
-    *((8, 9), 1536, 24, 128, 100, 1, 128, ADA_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
-    _by_type(f16=512, bf16=512, f32=256, f8=1024, s8=1024, s4=2048),
-)
-HOPPER = _Chip(
-    *((9, 0), 2048, 32, 128, 228, 1, 256, HOPPER_WAITS, _by_type(f16=256, bf16=256, f32=128, f64=64, s32=64)),
-    _by_type(f16=2048, bf16=2048, f32=1024, f64=128, f8=4096, s8=4096),
-    accelerated=True,
-)
-BLACKWELL = _Chip(
-    *((10, 0), 2048, 32, 128, 228, 1, 256, HOPPER_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=64, s32=64)),
-    _by_type(f16=4096, bf16=4096, f32=2048, f64=64, f8=8192, s8=8192, f4e2m1fn=16384),
-    accelerated=True,
-)
-
-
-@dataclass(frozen=True, slots=True)
 class _Shares:
     """The shares of the peak bandwidth and of the peak rate of products that are reached, the cost of a tile's elements, and
     the share of the rates of cores.
@@ -120,6 +63,73 @@ HOPPER_SHARES = _Shares(0.9, 0.75, 24.0, cores=0.87)
 H200_SHARES = replace(HOPPER_SHARES, reached=0.8725)  # 4,188 GB/s, which copies were measured to reach
 
 
+@dataclass(frozen=True, slots=True)
+class _Chip:
+    """The figures that all GPUs of a compute capability have, and the shares that most do; `shared` is the KiB of shared memory
+    of a core, of which blocks reserve `reserved` each. `waits` are the clocks from a load to its value, where the L1 cache, the
+    L2 cache or memory has it.
+    """
+
+    capability: tuple[int, int]
+    threads: int
+    blocks: int
+    lanes: int
+    shared: int
+    reserved: int
+    l1: int  # KiB, shared memory included
+    waits: tuple[int, int, int]
+    scalar: Mapping[str, int]
+    matrix: Mapping[str, int]
+    shares: _Shares
+    accelerated: bool = False
+
+
+def _by_type(**rates: int) -> Mapping[str, int]:
+    """The rates by element type, that of `f8` for all formats of eight bits."""
+    formats = ("f8e5m2", "f8e4m3", "f8e4m3fn")
+    rate = rates.pop("f8", None)
+    return rates if rate is None else rates | dict.fromkeys(formats, rate)
+
+
+VOLTA = _Chip(
+    *((7, 0), 2048, 32, 64, 96, 0, 128, VOLTA_WAITS, _by_type(f16=128, f32=64, f64=32, s32=64)),
+    _by_type(f16=512),
+    VOLTA_SHARES,
+)
+TURING = _Chip(
+    *((7, 5), 1024, 16, 64, 64, 0, 96, TURING_WAITS, _by_type(f16=128, f32=64, f64=2, s32=64)),
+    _by_type(f16=512, s8=1024, s4=2048),
+    TURING_SHARES,
+)
+AMPERE = _Chip(
+    *((8, 0), 2048, 32, 64, 164, 1, 192, AMPERE_WAITS, _by_type(f16=256, bf16=128, f32=64, f64=32, s32=64)),
+    _by_type(f16=1024, bf16=1024, f32=512, f64=64, s8=2048, s4=4096),
+    AMPERE_SHARES,
+)
+AMPERE_GRAPHICS = _Chip(
+    *((8, 6), 1536, 16, 128, 100, 1, 128, AMPERE_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
+    _by_type(f16=512, bf16=512, f32=256, s8=1024, s4=2048),
+    AMPERE_SHARES,
+)
+ADA = _Chip(
+    *((8, 9), 1536, 24, 128, 100, 1, 128, ADA_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
+    _by_type(f16=512, bf16=512, f32=256, f8=1024, s8=1024, s4=2048),
+    ADA_SHARES,
+)
+HOPPER = _Chip(
+    *((9, 0), 2048, 32, 128, 228, 1, 256, HOPPER_WAITS, _by_type(f16=256, bf16=256, f32=128, f64=64, s32=64)),
+    _by_type(f16=2048, bf16=2048, f32=1024, f64=128, f8=4096, s8=4096),
+    HOPPER_SHARES,
+    accelerated=True,
+)
+BLACKWELL = _Chip(
+    *((10, 0), 2048, 32, 128, 228, 1, 256, HOPPER_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=64, s32=64)),
+    _by_type(f16=4096, bf16=4096, f32=2048, f64=64, f8=8192, s8=8192, f4e2m1fn=16384),
+    HOPPER_SHARES,
+    accelerated=True,
+)
+
+
 def wanted_threads(cores: Cores) -> int:
     """The threads that keep a GPU busy: about half of those that it holds, a power of two."""
     return 1 << ((cores.count * cores.threads // 2).bit_length() - 1)
@@ -133,10 +143,13 @@ def _gpu(
     clock: float,
     l2: tuple[int, float],
     memory: tuple[float, int],
-    shares: _Shares,
+    shares: _Shares | None = None,
     matrix_clock: float | None = None,
 ) -> Device:
-    """A GPU: gigahertz; bytes and gigabytes per second of its L2 cache; gigabytes per second and bytes of its memory."""
+    """A GPU: gigahertz; bytes and gigabytes per second of its L2 cache; gigabytes per second and bytes of its memory; by
+    default the chip's shares.
+    """
+    shares = shares or chip.shares
     held = Cores(cores, chip.threads, chip.blocks, chip.lanes, chip.shared * KIB)
     limits = replace(
         CUDA_LIMITS,
@@ -192,87 +205,40 @@ CPU = _cpu("CPU", os.cpu_count() or 1)  # this processor
 DEVICES: dict[str, Device] = {
     d.name: d
     for d in (
-        _gpu("V100", "Tesla V100-SXM2-16GB", VOLTA, 80, 1.53, (6 * MIB, 2500), (898.048, 16_935_682_048), VOLTA_SHARES),
+        _gpu("V100", "Tesla V100-SXM2-16GB", VOLTA, 80, 1.53, (6 * MIB, 2500), (898.048, 16_935_682_048)),
+        _gpu("V100 PCIe 32GB", "Tesla V100-PCIE-32GB", VOLTA, 80, 1.38, (6 * MIB, 2250), (898.048, 34_089_730_048)),
+        _gpu("A100 SXM 80GB", "NVIDIA A100-SXM4-80GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (2039.04, 85_100_068_864)),
+        _gpu("A100 SXM 40GB", "NVIDIA A100-SXM4-40GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (1555.2, 42_331_013_120)),
         _gpu(
-            "V100 PCIe 32GB",
-            "Tesla V100-PCIE-32GB",
-            VOLTA,
-            80,
-            1.38,
-            (6 * MIB, 2250),
-            (898.048, 34_089_730_048),
-            VOLTA_SHARES,
+            *(
+                "A100 PCIe 80GB",
+                "NVIDIA A100 80GB PCIe",
+                AMPERE,
+                108,
+                1.1105,
+                (40 * MIB, 3200),
+                (2039.0, 79_050_250_240),
+            ),
+            shares=SLOW_CLOCK_SHARES,
         ),
-        _gpu(
-            "A100 SXM 80GB",
-            "NVIDIA A100-SXM4-80GB",
-            AMPERE,
-            108,
-            1.41,
-            (40 * MIB, 4000),
-            (2039.04, 85_100_068_864),
-            AMPERE_SHARES,
-        ),
-        _gpu(
-            "A100 SXM 40GB",
-            "NVIDIA A100-SXM4-40GB",
-            AMPERE,
-            108,
-            1.41,
-            (40 * MIB, 4000),
-            (1555.2, 42_331_013_120),
-            AMPERE_SHARES,
-        ),
-        _gpu(
-            "A100 PCIe 80GB",
-            "NVIDIA A100 80GB PCIe",
-            AMPERE,
-            108,
-            1.1105,
-            (40 * MIB, 3200),
-            (2039.0, 79_050_250_240),
-            SLOW_CLOCK_SHARES,
-        ),
-        _gpu(
-            "A100 PCIe 40GB",
-            "NVIDIA A100-PCIE-40GB",
-            AMPERE,
-            108,
-            1.41,
-            (40 * MIB, 4000),
-            (1555.2, 42_331_013_120),
-            AMPERE_SHARES,
-        ),
-        _gpu(
-            "RTX A6000",
-            "NVIDIA RTX A6000",
-            AMPERE_GRAPHICS,
-            84,
-            1.8,
-            (6 * MIB, 2500),
-            (768.096, 51_041_271_808),
-            AMPERE_SHARES,
-        ),
-        _gpu("T4", "Tesla T4", TURING, 40, 1.59, (4 * MIB, 1270), (320.064, 15_828_320_256), TURING_SHARES),
-        _gpu("L4", "NVIDIA L4", ADA, 58, 2.04, (48 * MIB, 2500), (300.096, 23_580_639_232), ADA_SHARES),
+        _gpu("A100 PCIe 40GB", "NVIDIA A100-PCIE-40GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (1555.2, 42_331_013_120)),
+        _gpu("RTX A6000", "NVIDIA RTX A6000", AMPERE_GRAPHICS, 84, 1.8, (6 * MIB, 2500), (768.096, 51_041_271_808)),
+        _gpu("T4", "Tesla T4", TURING, 40, 1.59, (4 * MIB, 1270), (320.064, 15_828_320_256)),
+        _gpu("L4", "NVIDIA L4", ADA, 58, 2.04, (48 * MIB, 2500), (300.096, 23_580_639_232)),
         _gpu(
             *("H100 SXM", "NVIDIA H100 80GB HBM3", HOPPER, 132, 1.98, (50 * MIB, 5500), (3352.32, 84_942_979_072)),
-            shares=HOPPER_SHARES,
             matrix_clock=1.8295201,
         ),
         _gpu(
             *("H100 PCIe", "NVIDIA H100 PCIe", HOPPER, 114, 1.755, (50 * MIB, 4200), (2039.04, 84_942_979_072)),
-            shares=HOPPER_SHARES,
             matrix_clock=1.62162,
         ),
         _gpu(
-            *("H200", "NVIDIA H200", HOPPER, 132, 1.98, (50 * MIB, 8400), (4800.0, 151_397_597_184)),
-            shares=H200_SHARES,
+            *("H200", "NVIDIA H200", HOPPER, 132, 1.98, (50 * MIB, 8400), (4800.0, 151_397_597_184), H200_SHARES),
             matrix_clock=1.8295201,
         ),
         _gpu(
             *("B200", "NVIDIA B200", BLACKWELL, 148, 1.965, (132_644_864, 9000), (7672.32, 191_514_411_008)),
-            shares=HOPPER_SHARES,
             matrix_clock=1.8353101,
         ),
         CPU,
