@@ -1,9 +1,12 @@
 //! What hostile input costs, in counted work: never in time. Each family is a shape of text that took long once.
 
+mod enumeration;
+
+use enumeration::read;
 use indexing_core::{
     compose, compose_simplified, count, difference, image_count, inverse, is_empty, read_indexing_map,
-    simplifies_fully, simplify, write_indexing_map, Arena, ErrorKind, Expr, IndexingMap, PointStep,
-    PointVariables, ReadScratch, Scratch, Style,
+    simplifies_fully, simplify, Arena, ErrorKind, Expr, IndexingMap, PointStep, PointVariables, ReadScratch,
+    Scratch,
 };
 
 /// Units for each byte of text, and for any text.
@@ -11,10 +14,6 @@ const UNITS_A_BYTE: u64 = 400;
 const UNITS: u64 = 250_000;
 /// Twice the size, so many times the work at most: an exponent of 1.5.
 const DOUBLED: f64 = 2.83;
-
-fn read(text: &str) -> IndexingMap {
-    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
-}
 
 /// The work of `f` in an arena of its own.
 fn work(f: impl FnOnce(&mut Arena, &mut Scratch)) -> u64 {
@@ -31,7 +30,7 @@ fn costs(text: &str) -> [u64; 2] {
     let map = read(text);
     let simplifying = work(|arena, scratch| {
         let simple = simplify(arena, scratch, &map, PointVariables::Replace).expect(text);
-        let printed = write_indexing_map(&simple, Style::Plain).expect(text);
+        let printed = simple.to_string();
         assert!(printed.len() < 8 * text.len() + 1000, "{text} becomes {} bytes", printed.len());
     });
     [reading, simplifying]
@@ -307,7 +306,7 @@ fn composing_simplified_maps_keeps_them_small() {
     let mut all = map.clone();
     for step in 1..=12 {
         all = compose_simplified(&mut Arena::new(), &mut Scratch::default(), &all, &map).expect("a map");
-        let text = write_indexing_map(&all, Style::Plain).expect("a short text");
+        let text = all.to_string();
         assert!(text.len() <= 150 + 80 * step, "{step}: {text}");
     }
 }

@@ -1,45 +1,18 @@
 //! How many points and results there are, against all of them: domains with congruences, results with strides.
 
+mod enumeration;
+
+use enumeration::{graph, product, read};
 use indexing_core::{
-    count, image_count, inverse, is_bijection_onto, is_empty, is_injective, read_indexing_map, Arena,
-    IndexingMap, Interval, MapKind, ReadScratch, Scratch,
+    count, image_count, inverse, is_bijection_onto, is_empty, is_injective, Arena, MapKind, Scratch,
 };
 use std::collections::BTreeSet;
-
-fn read(text: &str) -> IndexingMap {
-    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
-}
-
-fn product(factors: Vec<u128>) -> u128 {
-    factors.iter().product()
-}
-
-/// The points of the domain, each with its results, from the definition.
-fn graph(map: &IndexingMap) -> Vec<(Vec<i64>, Vec<i64>)> {
-    if map.kind() != MapKind::Defined {
-        return Vec::new();
-    }
-    let mut points = vec![Vec::new()];
-    for b in map.intervals() {
-        let longer =
-            |p: &Vec<i64>| (b.lower..=b.upper).map(|x| [p.as_slice(), &[x]].concat()).collect::<Vec<_>>();
-        points = points.iter().flat_map(longer).collect();
-    }
-    let (all, bounds) = (map.num_results(), map.constraint_bounds().collect::<Vec<Interval>>());
-    let value = |p: Vec<i64>| {
-        let values = map.dag().evaluate_first(all + bounds.len(), &p, &mut Vec::new()).ok()?.to_vec();
-        let (results, constrained) = values.split_at(all);
-        let inside = bounds.iter().zip(constrained).all(|(i, v)| i.contains(*v));
-        inside.then(|| (p, results.to_vec()))
-    };
-    points.into_iter().filter_map(value).collect()
-}
 
 fn check(text: &str) {
     let map = read(text);
     let (a, s) = (&mut Arena::new(), &mut Scratch::default());
     let graph = graph(&map);
-    let image: BTreeSet<&Vec<i64>> = graph.iter().map(|(_, y)| y).collect();
+    let image: BTreeSet<&Vec<i64>> = graph.values().collect();
     assert_eq!(product(count(a, s, &map).expect(text)), graph.len() as u128, "points of {text}");
     assert_eq!(is_empty(a, s, &map).expect(text), graph.is_empty(), "{text}");
     assert_eq!(product(image_count(a, s, &map).expect(text)), image.len() as u128, "results of {text}");

@@ -1,25 +1,18 @@
 //! What constraints tell of sums: the bounds that are derived, against the values at all points of the domain.
 
-use indexing_core::{range_of, read_indexing_map, Arena, Interval, PointStep, ReadScratch, Scratch};
+mod enumeration;
+
+use enumeration::{listed_graph, read};
+use indexing_core::{range_of, Arena, Interval, Scratch};
 
 /// The bounds that are derived of the only result, and the hull of its values.
 fn derived_and_exact(text: &str) -> (Interval, Interval) {
     let arena = &mut Arena::new();
-    let map = read_indexing_map(text, arena, &mut ReadScratch::default()).expect(text);
+    let map = read(text);
     let builder = map.to_builder(arena);
     let range = range_of(arena, &mut Scratch::default(), &builder, builder.results[0]);
-    let mut points = map.points(arena);
-    let mut hull: Option<Interval> = None;
-    loop {
-        match points.step(usize::MAX).expect("small") {
-            PointStep::Point(p) => {
-                let value = map.dag().evaluate_first(1, &p, &mut Vec::new()).expect("small")[0];
-                hull = Some(hull.map_or(Interval::point(value), |h| h.union(Interval::point(value))));
-            }
-            PointStep::Searching => {}
-            PointStep::End => return (range, hull.expect("a point")),
-        }
-    }
+    let values = listed_graph(&map).into_values().map(|y| Interval::point(y[0]));
+    (range, values.reduce(Interval::union).expect("a point"))
 }
 
 /// Of each of these, one fact or two tell all.
@@ -63,7 +56,7 @@ fn sums_have_the_bounds_of_many_facts() {
             let domain = format!("domain: {bounds}{}", facts.join(", "));
             let text = format!("({}) -> ({result}), {domain}", names.join(", "));
             let arena = &mut Arena::new();
-            let map = read_indexing_map(&text, arena, &mut ReadScratch::default()).expect(&text);
+            let map = read(&text);
             let map = map.to_builder(arena);
             range_of(arena, &mut Scratch::default(), &map, map.results[0])
         };

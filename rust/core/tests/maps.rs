@@ -1,18 +1,13 @@
 //! Maps: text both ways, places of errors, composition, counting; expectations from the definitions.
 
+mod enumeration;
+
+use enumeration::read;
 use indexing_core::{
     compose, compose_simplified, count, from_tensor_sizes, image_count, inverse, is_bijection_onto,
     read_indexing_map, simplify, write_indexing_map, Arena, ErrorKind, IndexingMap, MapKind, PointVariables,
     ReadScratch, Scratch, Style, MAX_TEXT_LENGTH,
 };
-
-fn read(text: &str) -> IndexingMap {
-    read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default()).expect(text)
-}
-
-fn text(map: &IndexingMap) -> String {
-    write_indexing_map(map, Style::Plain).expect("a short text")
-}
 
 #[test]
 fn what_is_printed_is_read_as_the_same_map() {
@@ -29,7 +24,7 @@ fn what_is_printed_is_read_as_the_same_map() {
         // One reader for all texts: nothing of one may reach another.
         arena.clear();
         let map = read_indexing_map(source, &mut arena, &mut reading).expect(source);
-        assert_eq!(read(&text(&map)), map);
+        assert_eq!(read(&map.to_string()), map);
         assert_eq!(read(&write_indexing_map(&map, Style::Xla).expect("a short text")), map);
     }
 }
@@ -149,7 +144,10 @@ fn large_domains_are_counted_and_inverted() {
     assert!(is_bijection_onto(&mut arena, &mut scratch, &map, &[1_000_000_000_000]).expect("digits"));
     arena.clear();
     let back = inverse(&mut arena, &mut scratch, &map).expect("digits");
-    assert_eq!(text(&back), "(d0) -> (d0 floordiv 1000000, d0 mod 1000000), domain: d0 in [0, 999999999999]");
+    assert_eq!(
+        back.to_string(),
+        "(d0) -> (d0 floordiv 1000000, d0 mod 1000000), domain: d0 in [0, 999999999999]"
+    );
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Bounds and congruences of expressions, against all values that they take: by enumeration where boxes are small, by
 //! wider integers at the ends of int64.
 
+mod enumeration;
+
+use enumeration::box_points;
 use indexing_core::{
     is_multiple_of, range_of, range_on_box, Arena, Expr, Interval, MapBuilder, Names, Scratch, Term,
 };
@@ -14,13 +17,7 @@ fn interval(ends: (i64, i64)) -> Interval {
 
 /// All values of `e` on a box.
 fn values(arena: &mut Arena, e: Expr, bounds: &[Interval]) -> Vec<i64> {
-    let mut points = vec![Vec::new()];
-    for b in bounds {
-        points = points
-            .iter()
-            .flat_map(|p| (b.lower..=b.upper).map(move |x| [p.as_slice(), &[x]].concat()))
-            .collect();
-    }
+    let points = box_points(bounds.iter().copied());
     points.iter().filter_map(|p| arena.evaluate(&[e], p).ok().map(|v| v[0])).collect()
 }
 

@@ -4,158 +4,36 @@
 //! which they do not depend should not be written. What each kind misses of that, and how many nodes all its results have,
 //! is recorded: the numbers may fall.
 
+mod enumeration;
 mod random_expressions;
 
-use indexing_core::{
-    certify, read_indexing_map, simplify, write_indexing_map, Arena, Claim, IndexingMap, Interval, MapKind,
-    PointVariables, ReadScratch, Scratch, Style,
-};
+use enumeration::{graph, graph_within, read, results_of, Graph};
+use indexing_core::{certify, simplify, Arena, Claim, MapKind, PointVariables, Scratch};
 use random_expressions::Random;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Maps of each kind.
 const CASES: u64 = 4000;
 
-/// A kind of maps: results of which one is chosen, constraints alike, and what is recorded.
+/// The kinds of maps.
+const KINDS: &str = include_str!("strength.txt");
+
+/// A kind of maps: results of which one is chosen, and constraints alike.
 struct Kind {
-    /// `A`, `B`, `C` are linear forms; `m`, `n` divisors, `w` their product; `p`, `q` factors; `u` a bound.
-    results: &'static [&'static str],
-    constraints: &'static [&'static str],
-    /// Linear values that are not written so; variables written without need; nodes.
-    record: [usize; 3],
+    results: Vec<&'static str>,
+    constraints: Vec<&'static str>,
 }
 
-const QUOTIENTS: Kind = Kind {
-    results: &[
-        "A floordiv m",
-        "A mod m",
-        "A ceildiv m",
-        "(A floordiv m) mod n",
-        "(A mod w) floordiv m",
-        "(A mod m) floordiv n",
-        "(A floordiv m + B) floordiv n",
-        "(A mod m + B * m) mod w",
-        "(A * m + B) floordiv w",
-        "(A * m + B) mod w",
-        "((A floordiv m) mod n + B * n) floordiv 6",
-        "(B * 6 + (A floordiv 2) mod 3) mod 12",
-    ],
-    constraints: &[""],
-    record: [0, 2, 27385],
-};
-
-const DIGITS: Kind = Kind {
-    results: &[
-        "(A floordiv m) * p + (A mod m) * q",
-        "(A floordiv m) * m + A mod m + B",
-        "A floordiv m - B floordiv m",
-        "A mod m - B mod m",
-        "((A floordiv m) mod n) * m + A mod m",
-        "A mod w - A mod m",
-        "A - (A floordiv m) * m * p",
-        "(A floordiv m) * n + B * m",
-        "A floordiv 2 + A mod 2 + B",
-        "(A + 1) floordiv 2 - A mod 2 + B mod 2",
-        "(A floordiv m - (A floordiv w) * n) * p + d0",
-        "(-A) mod m + A mod m + q",
-        "((A floordiv m) * p + A mod m) mod n",
-    ],
-    constraints: &[""],
-    record: [5, 20, 27782],
-};
-
-const EXTREMA: Kind = Kind {
-    results: &[
-        "min(A, B)",
-        "max(A, B, C)",
-        "max(min(A, B), C)",
-        "min(A, max(B, C), u)",
-        "min(A, B) + max(A, B)",
-        "min(A, B) * max(A, B)",
-        "min(A, B) floordiv m",
-        "max(A, B) mod m",
-        "min(A floordiv m, B floordiv m)",
-        "min((A floordiv m) * p + q, (B floordiv m) * p)",
-        "max(A, B) - min(A, u)",
-        "min(A + 5, B) - min(A, B - 2)",
-        "max(A * 2 + 3, B) * p - max(A * 2, B - 1) * p",
-        "min(A, B) - A",
-        "min(min(A, u) + B, C)",
-        "max(A floordiv m, u - B floordiv m)",
-    ],
-    constraints: &[""],
-    record: [20, 56, 28377],
-};
-
-const PRODUCTS: Kind = Kind {
-    results: &[
-        "A * d0 + B * d0",
-        "A * d1 - B * d1 * p",
-        "(A * (d2 + 9) + B) floordiv (d2 + 9)",
-        "(A * (d2 + 9) + B) mod (d2 + 9)",
-        "(d1 * p) floordiv (d2 + 40)",
-        "(d0 mod m) mod (d2 + 9)",
-        "(A * B) floordiv m",
-    ],
-    constraints: &[""],
-    record: [87, 216, 21833],
-};
-
-const CONSTRAINED: Kind = Kind {
-    results: &[
-        "A",
-        "A floordiv m",
-        "A mod m",
-        "min(A, B)",
-        "(A floordiv m) * m + B",
-        "d0 mod m + d1",
-        "d2 floordiv m",
-    ],
-    constraints: &[
-        "A in [u, 9]",
-        "A in [u, u]",
-        "d0 - d1 in [0, 0]",
-        "d0 - d1 * 2 in [0, 1], d2 in [-1, 4]",
-        "A mod m in [1, 1]",
-        "d0 mod m in [0, 0], (d0 + d1) mod n in [0, 0]",
-        "A floordiv m in [0, 1]",
-        "A * m + d2 in [u, 7]",
-        "min(A, B) in [u, 5]",
-        "max(d0, B) in [-20, u]",
-        "d0 mod m - d1 in [0, 0]",
-        "A in [u, 6], A in [-1, 8], B in [-9, u]",
-        "d0 * 2 + d1 * 4 in [u, 7], d1 mod 2 - d2 in [-9, 0]",
-    ],
-    record: [3, 1191, 15593],
-};
-
-/// Sums of which facts, or what is shared, bound terms together better than one by one.
-const RELATED: Kind = Kind {
-    results: &[
-        "(d2 * m + A) floordiv m",
-        "(d2 * m + A) mod m",
-        "(d2 * m - A) floordiv w",
-        "(d2 * w + A * m + d1 mod m) mod w",
-        "(d2 * w + (A floordiv n) * n - A + m) floordiv w",
-        "(d2 * m + d0 - (d0 floordiv m) * m) floordiv m",
-        "(d2 * 4 + A floordiv m - B floordiv m) mod 4",
-        "min(A, m - 1) + (d2 * m + A) floordiv m",
-        "max(d0 + d1, A * 2)",
-        "(A + B) floordiv m",
-    ],
-    constraints: &[
-        "A in [0, 1]",
-        "A in [-2, 0]",
-        "A in [0, 1], d0 + d1 in [0, 3]",
-        "d0 - d1 in [0, 1]",
-        "A in [0, 3], B in [0, 3]",
-        "A - B in [0, 0]",
-        "d0 mod m - d1 in [0, 0]",
-        "A mod m in [0, 0]",
-        "A floordiv m - d1 in [0, 1]",
-    ],
-    record: [2, 1728, 15762],
-};
+fn kind_of(name: &str) -> Kind {
+    let section = KINDS.split("\n== ").find(|s| s.starts_with(name)).expect(name);
+    let lines = section.lines().skip(1).filter(|l| !l.is_empty());
+    let (mut constraints, results): (Vec<_>, Vec<_>) = lines.partition(|l| l.starts_with("domain: "));
+    constraints.iter_mut().for_each(|c| *c = &c["domain: ".len()..]);
+    if constraints.is_empty() {
+        constraints.push("");
+    }
+    Kind { results, constraints }
+}
 
 fn choose<T: Copy>(r: &mut Random, from: &[T]) -> T {
     from[r.below(from.len() as u64) as usize]
@@ -184,7 +62,7 @@ fn random_map(kind: &Kind, r: &mut Random) -> String {
         filled.insert(form, linear_form(r));
     }
     let (e, constraint) =
-        (fill(choose(r, kind.results), &filled), fill(choose(r, kind.constraints), &filled));
+        (fill(choose(r, &kind.results), &filled), fill(choose(r, &kind.constraints), &filled));
     let ends = [(0, 3), (0, 1), (0, 7), (-3, 2), (-1, 0), (2, 5), (-6, -2), (0, 5)];
     let bounds: Vec<String> =
         (0..3).map(|v| (v, choose(r, &ends))).map(|(v, (a, b))| format!("d{v} in [{a}, {b}]")).collect();
@@ -202,28 +80,6 @@ fn fill(template: &str, filled: &HashMap<&str, String>) -> String {
     words.concat()
 }
 
-type Graph = BTreeMap<Vec<i64>, i64>;
-
-/// The result at each point of the domain; `within` a box.
-fn graph(map: &IndexingMap, within: &[Interval]) -> Graph {
-    let mut points = vec![Vec::new()];
-    for b in within {
-        let longer =
-            |p: &Vec<i64>| (b.lower..=b.upper).map(|x| [p.as_slice(), &[x]].concat()).collect::<Vec<_>>();
-        points = points.iter().flat_map(longer).collect();
-    }
-    if map.kind() != MapKind::Defined {
-        return Graph::new();
-    }
-    let (bounds, scratch) = (map.constraint_bounds().collect::<Vec<_>>(), &mut Vec::new());
-    points.retain(|p| map.intervals().zip(p).all(|(i, x)| i.contains(*x)));
-    let value = |p: Vec<i64>| {
-        let values = map.dag().evaluate_first(1 + bounds.len(), &p, scratch).ok()?;
-        bounds.iter().zip(&values[1..]).all(|(i, x)| i.contains(*x)).then(|| (p, values[0]))
-    };
-    points.into_iter().filter_map(value).collect()
-}
-
 /// Are the values a linear form of the variables? Asked where each variable makes a step from the first point.
 fn is_linear(graph: &Graph) -> bool {
     let Some((first, base)) = graph.iter().next() else { return false };
@@ -232,12 +88,12 @@ fn is_linear(graph: &Graph) -> bool {
         let mut next = first.clone();
         next[v] += 1;
         match graph.get(&next) {
-            Some(value) => slopes.push(value - base),
+            Some(value) => slopes.push(value[0] - base[0]),
             None => return false,
         }
     }
-    let form = |p: &Vec<i64>| base + (0..p.len()).map(|v| slopes[v] * (p[v] - first[v])).sum::<i64>();
-    graph.iter().all(|(p, value)| *value == form(p))
+    let form = |p: &Vec<i64>| base[0] + (0..p.len()).map(|v| slopes[v] * (p[v] - first[v])).sum::<i64>();
+    graph.iter().all(|(p, value)| value[0] == form(p))
 }
 
 fn depends_on(graph: &Graph, v: usize) -> bool {
@@ -245,23 +101,22 @@ fn depends_on(graph: &Graph, v: usize) -> bool {
     graph.iter().any(|(p, value)| {
         let mut rest = p.clone();
         rest[v] = 0;
-        *seen.entry(rest).or_insert(*value) != *value
+        *seen.entry(rest).or_insert(value) != value
     })
 }
 
 /// What a map's form misses: linear values, variables without need; and its nodes.
 fn missed(source: &str, arena: &mut Arena, scratch: &mut Scratch) -> [usize; 3] {
     arena.clear();
-    let map = read_indexing_map(source, arena, &mut ReadScratch::default()).expect(source);
+    let map = read(source);
     let simple = simplify(arena, scratch, &map, PointVariables::Replace).expect(source);
-    let within: Vec<Interval> = map.intervals().collect();
-    let values = graph(&map, &within);
-    let text = write_indexing_map(&simple, Style::Plain).expect("a short text");
-    assert_eq!(graph(&simple, &within), values, "{source} became {text}");
+    let values = graph(&map);
+    let text = simple.to_string();
+    assert_eq!(graph_within(&simple, map.intervals()), values, "{source} became {text}");
     if values.is_empty() {
         return [0, usize::from(simple.kind() != MapKind::KnownEmpty), simple.dag().node_count()];
     }
-    let result = text.split("), domain").next().and_then(|t| t.split("-> (").nth(1)).unwrap_or("");
+    let result = results_of(&text);
     let nonlinear = ["div", "mod", "min", "max"].iter().any(|word| result.contains(word));
     let idle = (0..3).filter(|v| result.contains(&format!("d{v}")) && !depends_on(&values, *v)).count();
     [usize::from(nonlinear && is_linear(&values)), idle, simple.dag().node_count()]
@@ -270,7 +125,7 @@ fn missed(source: &str, arena: &mut Arena, scratch: &mut Scratch) -> [usize; 3] 
 /// Recording leads to the same map, and no equality says nothing.
 fn check_steps(source: &str, arena: &mut Arena, scratch: &mut Scratch) {
     arena.clear();
-    let map = read_indexing_map(source, arena, &mut ReadScratch::default()).expect(source);
+    let map = read(source);
     let simple = simplify(arena, scratch, &map, PointVariables::Replace).expect(source);
     arena.clear();
     let (certified, certificate) = certify(arena, scratch, &map, PointVariables::Replace).expect(source);
@@ -307,18 +162,21 @@ fn steps_of_constraints_are_told_where_they_are_made() {
     ] {
         let source = format!("(d0, d1) -> (d0), domain: {domain}");
         let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
-        let map = read_indexing_map(&source, arena, &mut ReadScratch::default()).expect(&source);
+        let map = read(&source);
         let (_, certificate) = certify(arena, scratch, &map, PointVariables::Replace).expect(&source);
         assert_eq!(certificate.steps.iter().any(|s| s.law == law), is_recorded, "{source}");
     }
 }
 
-fn check(kind: &Kind) {
+/// Checks maps of a kind; the `record` is of linear values that are not written so, of variables written without need, and of
+/// nodes.
+fn check(name: &str, record: [usize; 3]) {
+    let kind = kind_of(name);
     let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
     let mut missed_in_all = [0; 3];
     for seed in 1..CASES {
         let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let source = random_map(kind, &mut r);
+        let source = random_map(&kind, &mut r);
         if seed % 8 == 0 {
             check_steps(&source, arena, scratch);
         }
@@ -326,38 +184,37 @@ fn check(kind: &Kind) {
         missed_in_all.iter_mut().zip(missed).for_each(|(all, one)| *all += one);
     }
     assert!(
-        missed_in_all.iter().zip(kind.record).all(|(f, r)| *f <= r),
-        "{missed_in_all:?}, recorded are {:?}",
-        kind.record
+        missed_in_all.iter().zip(record).all(|(f, r)| *f <= r),
+        "{missed_in_all:?}, recorded are {record:?}"
     );
 }
 
 #[test]
 fn quotients_and_remainders() {
-    check(&QUOTIENTS);
+    check("quotients", [0, 2, 27385]);
 }
 
 #[test]
 fn digits() {
-    check(&DIGITS);
+    check("digits", [5, 20, 27782]);
 }
 
 #[test]
 fn minima_and_maxima() {
-    check(&EXTREMA);
+    check("extrema", [20, 56, 28377]);
 }
 
 #[test]
 fn products_and_divisors_that_are_expressions() {
-    check(&PRODUCTS);
+    check("products", [87, 216, 21833]);
 }
 
 #[test]
 fn domains_with_constraints() {
-    check(&CONSTRAINED);
+    check("constrained", [3, 1191, 15593]);
 }
 
 #[test]
 fn terms_that_depend_on_each_other() {
-    check(&RELATED);
+    check("related", [2, 1728, 15762]);
 }
