@@ -69,30 +69,12 @@ fn check_device(d: &Device) -> Result<(), Failure> {
             return Err(Failure::argument(&format!("device.{name} is {figure}; expected a positive number")));
         }
     }
-    let limits = [
-        ("threads", d.threads),
-        ("blocks", d.blocks),
-        ("registers", d.registers),
-        ("shared_bytes", d.shared_bytes),
-        ("memory_rate", d.memory_rate),
-        ("cache_rate", d.cache_rate),
-        ("operation_rate", d.operation_rate),
-        ("issue_rate", d.issue_rate),
-        ("pass_rate", d.pass_rate),
-        ("update_rate", d.update_rate),
-        ("warp_rate", d.warp_rate),
-        ("latency", d.latency),
-        ("cache_latency", d.cache_latency),
-        ("own_latency", d.own_latency),
-        ("launch", d.launch),
-        ("block", d.block),
-        ("overlap", d.overlap),
-    ];
-    check_figures("device", &limits)
+    check_figures("device", Device::NAMES, &d.figures())
 }
 
 /// No figure of a demand is negative or no number, and the device has a rate for all work that it asks for.
 fn check_demand(d: &Demand, device: &Device) -> Result<(), Failure> {
+    check_figures("demand", Demand::NAMES, &d.figures())?;
     let work = [
         ("memory", d.memory, "memory_rate", device.memory_rate),
         ("moved", d.moved, "cache_rate", device.cache_rate),
@@ -101,17 +83,6 @@ fn check_demand(d: &Demand, device: &Device) -> Result<(), Failure> {
         ("issued", d.issued, "issue_rate", device.issue_rate),
         ("updates", d.updates, "update_rate", device.update_rate),
     ];
-    let launch = [
-        ("blocks", d.blocks),
-        ("threads", d.threads),
-        ("registers", d.registers),
-        ("shared_bytes", d.shared_bytes),
-        ("waits", d.waits),
-        ("cache_loads", d.cache_loads),
-        ("memory_loads", d.memory_loads),
-    ];
-    check_figures("demand", &launch)?;
-    check_figures("demand", &work.map(|(name, amount, ..)| (name, amount)))?;
     match work.iter().find(|(_, amount, _, rate)| *amount > 0.0 && *rate == 0.0) {
         None => Ok(()),
         Some((name, amount, rate, _)) => {
@@ -120,8 +91,8 @@ fn check_demand(d: &Demand, device: &Device) -> Result<(), Failure> {
     }
 }
 
-fn check_figures(what: &str, figures: &[(&str, f64)]) -> Result<(), Failure> {
-    match figures.iter().find(|(_, figure)| figure.is_nan() || *figure < 0.0) {
+fn check_figures(what: &str, names: &[&str], figures: &[f64]) -> Result<(), Failure> {
+    match names.iter().zip(figures).find(|(_, figure)| figure.is_nan() || **figure < 0.0) {
         None => Ok(()),
         Some((name, figure)) => {
             Err(Failure::argument(&format!("{what}.{name} is {figure}; expected 0 or a positive number")))

@@ -2,7 +2,7 @@
 
 use crate::error::invalid;
 use crate::objects::Any;
-use indexing_core::{Demand, Device, Prediction};
+use indexing_core::{Demand, Device};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
@@ -27,43 +27,12 @@ pub fn predict_times<'py>(
     if columns.iter().any(|c| c.len() != length) {
         return Err(invalid(py, "columns have one length".to_owned()));
     }
-    let device = device_of(device);
-    let predictions: Vec<Prediction> =
-        py.detach(|| (0..length).map(|row| device.predict(&demand_of(&columns, row))).collect());
-    let column = |of: fn(&Prediction) -> f64| array(py, &predictions.iter().map(of).collect::<Vec<f64>>());
-    Ok([
-        column(|p| p.resident)?,
-        column(|p| p.occupancy)?,
-        column(|p| p.waves)?,
-        column(|p| p.time)?,
-        column(|p| p.limit)?,
-    ])
-}
-
-fn device_of(fields: [f64; 19]) -> Device {
-    let [processors, warp_size, threads, blocks, registers, shared_bytes, memory_rate, cache_rate, ..] =
-        fields;
-    let [.., operation_rate, issue_rate, warp_rate, pass_rate, update_rate, _, _, _, _, _, _] = fields;
-    let [.., latency, cache_latency, own_latency, launch, block, overlap] = fields;
-    Device::default().with(|d| {
-        (d.processors, d.warp_size, d.threads, d.blocks) = (processors, warp_size, threads, blocks);
-        (d.registers, d.shared_bytes) = (registers, shared_bytes);
-        (d.memory_rate, d.cache_rate, d.operation_rate) = (memory_rate, cache_rate, operation_rate);
-        (d.issue_rate, d.warp_rate, d.pass_rate, d.update_rate) =
-            (issue_rate, warp_rate, pass_rate, update_rate);
-        (d.latency, d.cache_latency, d.own_latency) = (latency, cache_latency, own_latency);
-        (d.launch, d.block, d.overlap) = (launch, block, overlap);
-    })
-}
-
-fn demand_of(columns: &[Vec<f64>], row: usize) -> Demand {
-    let at = |k: usize| columns[k][row];
-    Demand::default().with(|d| {
-        (d.blocks, d.threads, d.registers, d.shared_bytes) = (at(0), at(1), at(2), at(3));
-        (d.waits, d.cache_loads, d.memory_loads) = (at(4), at(5), at(6));
-        (d.moved, d.memory, d.passes) = (at(7), at(8), at(9));
-        (d.operations, d.issued, d.updates) = (at(10), at(11), at(12));
-    })
+    let device = Device::of_figures(device);
+    let demand = |row: usize| Demand::of_figures(std::array::from_fn(|k| columns[k][row]));
+    let rows: Vec<[f64; 5]> =
+        py.detach(|| (0..length).map(|row| device.predict(&demand(row)).figures()).collect());
+    let column = |k: usize| array(py, &rows.iter().map(|row| row[k]).collect::<Vec<f64>>());
+    Ok([column(0)?, column(1)?, column(2)?, column(3)?, column(4)?])
 }
 
 /// An array of numbers.

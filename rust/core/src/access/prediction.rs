@@ -4,99 +4,126 @@
 //!
 //! The laws are those of docs/prediction.md. Nothing here is measured.
 
-/// The constants of a device in the model. Rates are per second; a limit of 0 is none.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
-#[non_exhaustive]
-pub struct Device {
-    /// Processors, each of which holds blocks.
-    pub processors: f64,
-    /// Threads of a warp.
-    pub warp_size: f64,
-    /// The most threads that a processor holds.
-    pub threads: f64,
-    /// The most blocks.
-    pub blocks: f64,
-    /// Registers of a processor; a warp takes them in multiples of 256.
-    pub registers: f64,
-    /// Bytes of shared memory of a processor.
-    pub shared_bytes: f64,
-    /// Bytes that device memory moves.
-    pub memory_rate: f64,
-    /// Bytes that the cache in front of it moves.
-    pub cache_rate: f64,
-    /// Operations that all processors do.
-    pub operation_rate: f64,
-    /// Instructions of warps that one processor issues.
-    pub issue_rate: f64,
-    /// Instructions that one warp issues; 0: as many as its processor.
-    pub warp_rate: f64,
-    /// Passes over the banks of shared memory that one processor does.
-    pub pass_rate: f64,
-    /// Atomic updates of one address.
-    pub update_rate: f64,
-    /// Seconds from a load to its value, where device memory has it.
-    pub latency: f64,
-    /// Seconds where the cache in front of it has it.
-    pub cache_latency: f64,
-    /// Seconds where the processor's own cache has it.
-    pub own_latency: f64,
-    /// Seconds that a launch takes.
-    pub launch: f64,
-    /// Seconds that each block takes beside its work.
-    pub block: f64,
-    /// Seconds `m` of memory and `a` of arithmetic take `(m^p + a^p)^(1/p)` together, with this as `p`; 0: the longer of both.
-    pub overlap: f64,
+/// Structs of figures, which have names.
+macro_rules! figures {
+    ($($(#[$about:meta])* pub struct $name:ident { $($(#[$what:meta])* pub $figure:ident: f64,)* })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Debug, Default)]
+        #[repr(C)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$what])* pub $figure: f64,)*
+        }
+
+        impl $name {
+            /// The names of the fields, in order.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($figure)),*];
+
+            /// The fields, in order.
+            pub fn figures(&self) -> [f64; Self::NAMES.len()] {
+                [$(self.$figure),*]
+            }
+
+            /// The struct with these fields, in order.
+            pub fn of_figures([$($figure),*]: [f64; Self::NAMES.len()]) -> Self {
+                $name { $($figure),* }
+            }
+
+            /// The struct with fields set, as in `Demand::default().with(|d| d.blocks = 8.0)`.
+            pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+                set(&mut self);
+                self
+            }
+        }
+    )*};
 }
 
-/// The demands of a kernel on a device.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
-#[non_exhaustive]
-pub struct Demand {
-    /// Blocks.
-    pub blocks: f64,
-    /// Threads of a block.
-    pub threads: f64,
-    /// Registers of a thread.
-    pub registers: f64,
-    /// Bytes of shared memory of a block.
-    pub shared_bytes: f64,
-    /// Times that warps wait for loads; those that are under way together are waited for once.
-    pub waits: f64,
-    /// Loads of warps that the cache in front of device memory serves, or passes on.
-    pub cache_loads: f64,
-    /// Those of them that device memory serves.
-    pub memory_loads: f64,
-    /// Bytes of the sectors that loads and stores of warps move.
-    pub moved: f64,
-    /// Bytes that device memory moves.
-    pub memory: f64,
-    /// Passes over the banks of shared memory.
-    pub passes: f64,
-    /// Operations, in those of the unit that takes longest.
-    pub operations: f64,
-    /// Instructions that warps issue.
-    pub issued: f64,
-    /// Atomic updates of the address that has most.
-    pub updates: f64,
-}
+figures! {
+    /// The constants of a device in the model. Rates are per second; a limit of 0 is none.
+    pub struct Device {
+        /// Processors, each of which holds blocks.
+        pub processors: f64,
+        /// Threads of a warp.
+        pub warp_size: f64,
+        /// The most threads that a processor holds.
+        pub threads: f64,
+        /// The most blocks.
+        pub blocks: f64,
+        /// Registers of a processor; a warp takes them in multiples of 256.
+        pub registers: f64,
+        /// Bytes of shared memory of a processor.
+        pub shared_bytes: f64,
+        /// Bytes that device memory moves.
+        pub memory_rate: f64,
+        /// Bytes that the cache in front of it moves.
+        pub cache_rate: f64,
+        /// Operations that all processors do.
+        pub operation_rate: f64,
+        /// Instructions of warps that one processor issues.
+        pub issue_rate: f64,
+        /// Instructions that one warp issues; 0: as many as its processor.
+        pub warp_rate: f64,
+        /// Passes over the banks of shared memory that one processor does.
+        pub pass_rate: f64,
+        /// Atomic updates of one address.
+        pub update_rate: f64,
+        /// Seconds from a load to its value, where device memory has it.
+        pub latency: f64,
+        /// Seconds where the cache in front of it has it.
+        pub cache_latency: f64,
+        /// Seconds where the processor's own cache has it.
+        pub own_latency: f64,
+        /// Seconds that a launch takes.
+        pub launch: f64,
+        /// Seconds that each block takes beside its work.
+        pub block: f64,
+        /// Seconds `m` of memory and `a` of arithmetic take `(m^p + a^p)^(1/p)` together, with this as `p`; 0: the longer of both.
+        pub overlap: f64,
+    }
 
-/// The model's prediction for a kernel.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
-#[non_exhaustive]
-pub struct Prediction {
-    /// Blocks that a processor holds at a time; 0: it can't be launched.
-    pub resident: f64,
-    /// The share of a processor's threads that they fill.
-    pub occupancy: f64,
-    /// The number of times that all processors are filled.
-    pub waves: f64,
-    /// Seconds; infinite where it can't be launched.
-    pub time: f64,
-    /// The largest part of the time, by its number in `LIMITS`.
-    pub limit: f64,
+    /// The demands of a kernel on a device.
+    pub struct Demand {
+        /// Blocks.
+        pub blocks: f64,
+        /// Threads of a block.
+        pub threads: f64,
+        /// Registers of a thread.
+        pub registers: f64,
+        /// Bytes of shared memory of a block.
+        pub shared_bytes: f64,
+        /// Times that warps wait for loads; those that are under way together are waited for once.
+        pub waits: f64,
+        /// Loads of warps that the cache in front of device memory serves, or passes on.
+        pub cache_loads: f64,
+        /// Those of them that device memory serves.
+        pub memory_loads: f64,
+        /// Bytes of the sectors that loads and stores of warps move.
+        pub moved: f64,
+        /// Bytes that device memory moves.
+        pub memory: f64,
+        /// Passes over the banks of shared memory.
+        pub passes: f64,
+        /// Operations, in those of the unit that takes longest.
+        pub operations: f64,
+        /// Instructions that warps issue.
+        pub issued: f64,
+        /// Atomic updates of the address that has most.
+        pub updates: f64,
+    }
+
+    /// The model's prediction for a kernel.
+    pub struct Prediction {
+        /// Blocks that a processor holds at a time; 0: it can't be launched.
+        pub resident: f64,
+        /// The share of a processor's threads that they fill.
+        pub occupancy: f64,
+        /// The number of times that all processors are filled.
+        pub waves: f64,
+        /// Seconds; infinite where it can't be launched.
+        pub time: f64,
+        /// The largest part of the time, by its number in `LIMITS`.
+        pub limit: f64,
+    }
 }
 
 /// The parts of a time that may limit it.
@@ -109,21 +136,7 @@ const ISSUE: usize = 4;
 /// Memory that is slowed down by more than this waits for latency.
 const MAX_SLOWDOWN: f64 = 1.5;
 
-impl Demand {
-    /// The demands with fields set: `Demand::default().with(|d| d.blocks = 8.0)`.
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-}
-
 impl Device {
-    /// The device with fields set, as [`Demand::with`].
-    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
-        set(&mut self);
-        self
-    }
-
     /// The prediction for a kernel that asks for `d`.
     ///
     /// ```
@@ -131,8 +144,8 @@ impl Device {
     ///
     /// let device = Device::default().with(|d| (d.processors, d.warp_size, d.threads, d.latency) = (4.0, 32.0, 1024.0, 1e-6));
     /// let kernel = Demand::default().with(|d| (d.blocks, d.threads) = (8.0, 512.0));
-    /// let found = device.predict(&kernel);
-    /// assert_eq!((found.resident, found.occupancy, found.waves), (2.0, 1.0, 1.0));
+    /// let prediction = device.predict(&kernel);
+    /// assert_eq!((prediction.resident, prediction.occupancy, prediction.waves), (2.0, 1.0, 1.0));
     /// let too_large = kernel.with(|d| d.threads = 2048.0);
     /// assert_eq!(device.predict(&too_large).time, f64::INFINITY);
     /// ```
