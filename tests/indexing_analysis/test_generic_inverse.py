@@ -220,6 +220,20 @@ def test_accesses_at_indices_of_other_places_are_others() -> None:
     assert first != second and first.map == second.map
 
 
+def test_a_map_without_points_has_an_inverse_without_points() -> None:
+    text = """ENTRY e {
+      a = f32[0,4] parameter(0)
+      b = f32[2,4,3] parameter(1)
+      g = s32[2] parameter(2)
+      ROOT r = f32[0,3] ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0},
+        rhs_group_dims={0}
+    }"""
+    root = ix.hlo.parse(text).entry.root
+    for operand in range(3):
+        (((only,),),) = (ix.input_to_output(root, operand),)
+        assert only.map.is_known_empty
+
+
 def test_an_index_without_points_is_never_evaluated() -> None:
     assert Access.of_all((0,)).evaluations(5) == 0
     assert Access.of_all((3,)).evaluations(5) == 5

@@ -31,6 +31,9 @@ def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
     """The map from an index of the operand (of `sizes`) to the elements that `m` maps to it; as exact as `m`."""
     if m.map.is_undefined:
         return replace(unknown(m.reason), leaf=m.leaf)
+    pieces = None if m.pieces is None else tuple(inverted(p, sizes) for p in m.pieces)
+    if m.map.is_known_empty:  # the number of its variables is not known
+        return OperandIndexing(m.map, (), m.exactness, m.reason, None, m.leaf, pieces)
     solution = _Solution(m.map, list(sizes))
     solution.solve()
     inverse = solution.inverse()
@@ -38,7 +41,6 @@ def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
         replace(v, map=solution.moved(v.map), bounds=v.bounds or _bounds(m.map, k))
         for k, v in enumerate(m.runtime_values)
     )
-    pieces = None if m.pieces is None else tuple(inverted(p, sizes) for p in m.pieces)
     if not values:
         inverse = inverse.simplify().remove_unused_symbols()
     return OperandIndexing(inverse, values, m.exactness, m.reason, None, m.leaf, pieces)

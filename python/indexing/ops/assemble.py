@@ -47,15 +47,6 @@ def _concatenate_from_output(i: Instruction, output: int) -> Indexing:
     return indexing
 
 
-def _concatenate_from_input(i: Instruction, operand: int) -> Indexing:
-    d = i.ints("dimensions")[0]
-    start = sum(x.shape.dimensions[d] for x in i.operands[:operand])
-    sizes = i.operands[operand].shape.dimensions
-    results = variables(len(sizes))
-    results[d] = results[d] + start
-    return [[OperandIndexing(tensor_map(results, sizes))]]
-
-
 def _concatenate(i: Instruction, operands: Sequence[HloValue]) -> Array:
     return np.concatenate([only_array(x) for x in operands], axis=i.ints("dimensions")[0])
 
@@ -114,8 +105,7 @@ CONCATENATE = Op(
     "out[i] = in_k[i - start_k] where start_k <= i < start_k + size_k",
     _concatenate_from_output,
     _concatenate,
-    _concatenate_from_input,
-    moves.concatenate,
+    element=moves.concatenate,
     bounded=True,
     operations=no_operations,
 )

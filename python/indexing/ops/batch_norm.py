@@ -74,16 +74,6 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     ]
 
 
-def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[.., f, ..] reaches all of feature f of each result that depends on statistics; so does a parameter of f."""
-    own = instruction.operands[operand].shape.dimensions
-    indexing: Indexing = []
-    for reads, leaf in zip(_READS[instruction.opcode], instruction.shape.leaves, strict=True):
-        same_place = reads.get(operand) == "place" and len(own) == len(_sizes(instruction)) and len(own) > 1
-        indexing.append([_between(instruction, own, leaf.dimensions, same_place)] if operand in reads else [])
-    return indexing
-
-
 # ---------------------------------------------------------------- references
 
 
@@ -231,7 +221,6 @@ OPS = (
         "out[n, f] = (in[n, f] - mean[f]) / sqrt(var[f] + epsilon) * scale[f] + offset[f]; mean and var over n",
         output_to_input,
         training_reference,
-        input_to_output,
         expansion=training_expansion,
         operations=_operations,
     ),
@@ -240,7 +229,6 @@ OPS = (
         "out[n, f] = (in[n, f] - mean[f]) / sqrt(var[f] + epsilon) * scale[f] + offset[f]",
         output_to_input,
         inference_reference,
-        input_to_output,
         expansion=inference_expansion,
         operations=_operations,
     ),
@@ -249,7 +237,6 @@ OPS = (
         "the gradients of batch-norm-training: of in[n, f] from in[:, f] and grad[:, f]; of scale[f] and offset[f]",
         output_to_input,
         grad_reference,
-        input_to_output,
         expansion=grad_expansion,
         operations=_operations,
     ),

@@ -16,7 +16,7 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo import Instruction, Shape
 from indexing.lazy import np
 from indexing.ops import collective_reference
-from indexing.ops.control import results_from_input, results_from_output
+from indexing.ops.control import results_from_output
 from indexing.ops.op import Across, Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import (
     Indexing,
@@ -34,7 +34,6 @@ from indexing.ops.tuples import (
     element_of_started,
     operand_itself,
     reads_nothing,
-    same_leaf_from_input,
     same_leaf_from_output,
 )
 from indexing.ops.values import HloValue
@@ -176,7 +175,6 @@ _done = partial(
     formula="out[i] = in.1[i]",
     output_to_input=results_from_output,
     reference=element_of_started(1),
-    input_to_output=results_from_input,
     is_done=True,
 )
 
@@ -220,7 +218,6 @@ OPS: tuple[Op, ...] = (
         "out[i] = in[i]",
         same_leaf_from_output,
         operand_itself,
-        same_leaf_from_input,
         is_done=True,
     ),
     _direct(

@@ -21,7 +21,6 @@ from indexing.ops.tuples import (
     nest,
     operand_itself,
     reads_nothing,
-    same_leaf_from_input,
     same_leaf_from_output,
     token,
 )
@@ -82,12 +81,6 @@ def zeros(shape: Shape) -> HloValue:
 def results_from_output(i: Instruction, output: int) -> Indexing:
     """The identity to the results in the tuple of a started operation, which are behind its operands."""
     return [alias(i.shape.leaves[output], leaf_before(i.operands[0].shape, 1) + output)]
-
-
-def results_from_input(i: Instruction, operand: int) -> Indexing:
-    """The inverse of `results_from_output`."""
-    before = leaf_before(i.operands[0].shape, 1)
-    return [alias(part, before + leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
 # ---------------------------------------------------------------- outside of the program
@@ -210,7 +203,6 @@ OPS: tuple[Op, ...] = (
         "out.k[i] = in.k[i]",
         same_leaf_from_output,
         operand_itself,
-        same_leaf_from_input,
         passes_operand=True,
     ),
     _waits(
@@ -218,7 +210,6 @@ OPS: tuple[Op, ...] = (
         "out[i] = results of in[i]",
         results_from_output,
         element_of_started(1),
-        results_from_input,
         is_async_done=True,
         is_done=True,
     ),
@@ -232,7 +223,6 @@ OPS: tuple[Op, ...] = (
         "out.0[i] = in.0[i], a token",
         same_leaf_from_output,
         _recv_done,
-        same_leaf_from_input,
         is_done=True,
     ),
 )

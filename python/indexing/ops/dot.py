@@ -83,17 +83,6 @@ def dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
     return [[OperandIndexing(tensor_map(results, sizes, ranges))] for results in maps]
 
 
-def dot_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """An element of lhs[b, i, s] goes to the row out[b, i, :]; one of rhs[b, s, j] to the column out[b, :, j]."""
-    sides = sides_of(instruction)
-    own, other = sides[operand], sides[1 - operand]
-    d = variables(len(own.sizes))
-    s = variables(len(other.free), len(own.sizes))
-    batch, free = [d[k] for k in own.batch], [d[k] for k in own.free]
-    results = [*batch, *free, *s] if operand == 0 else [*batch, *s, *free]
-    return [[OperandIndexing(tensor_map(results, own.sizes, [other.sizes[k] for k in other.free]))]]
-
-
 def _product(instruction: Instruction, left: Array, right: Array) -> Array:
     lhs, rhs = sides_of(instruction)
     dtype = instruction.shape.dtype
@@ -258,8 +247,7 @@ DOT = Op(
     "out[b, i, j] = sum_s lhs[b, i, s] * rhs[b, s, j]",
     dot_output_to_input,
     dot_reference,
-    dot_input_to_output,
-    loops.dot,
+    element=loops.dot,
     reads_many=True,
     operations=_products,
 )

@@ -23,11 +23,6 @@ def fft_output_to_input(instruction: Instruction, output: int) -> Indexing:
     return [[_all_transformed(instruction, instruction.shape.dimensions, instruction.operands[0].shape.dimensions)]]
 
 
-def fft_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[b, x] is a term of out[b, :]."""
-    return [[_all_transformed(instruction, instruction.operands[0].shape.dimensions, instruction.shape.dimensions)]]
-
-
 def _all_transformed(instruction: Instruction, sizes: Sequence[int], other: Sequence[int]) -> OperandIndexing:
     count = len(instruction.ints("fft_length"))
     batch = len(sizes) - count
@@ -228,7 +223,6 @@ FFT = Op(
     "out[b, k] = sum_x in[b, x] * exp(-2 pi i k x / n); IFFT, RFFT, IRFFT alike",
     fft_output_to_input,
     fft_reference,
-    fft_input_to_output,
     reads_many=True,
     operations=_fft_operations,
 )

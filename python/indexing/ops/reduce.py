@@ -34,20 +34,6 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     return operands + [[where_used(scalar(kept_sizes), used, k)] for k in range(count)]
 
 
-def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i, s] goes to out[i] of every result; an initial value reaches all elements."""
-    sizes = instruction.operands[0].shape.dimensions
-    kept = [k for k in range(len(sizes)) if k not in instruction.ints("dimensions")]
-    if operand < len(instruction.operands) // 2:
-        d = variables(len(sizes))
-        written = tensor_map([d[k] for k in kept], sizes)
-    else:
-        written = tensor_map(variables(len(kept)), [], [sizes[k] for k in kept])
-    count = len(instruction.operands) // 2
-    number = operand + count if operand < count else operand - count
-    return [[where_used(OperandIndexing(written), used, number)] for used in reduction_dependence(instruction)]
-
-
 def reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     """The fold over the reduced dimensions, from the initial values."""
     arrays = [only_array(v) for v in values]
@@ -102,8 +88,7 @@ REDUCE = Op(
     "out[i] = fold(init, in[i, s] for all s), for each of the results",
     output_to_input,
     RunsComputations(reference),
-    input_to_output,
-    loops.reduce,
+    element=loops.reduce,
     exactness="exact; a bound for operands that the computation ignores",
     bounded=True,
     calls="combines",

@@ -12,7 +12,7 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.op import Op
-from indexing.ops.operand_indexing import Indexing, OperandIndexing, scalar, tensor_map, variables, whole
+from indexing.ops.operand_indexing import Indexing, scalar, whole
 from indexing.ops.operation_count import no_operations, one_transcendental_each_element
 from indexing.ops.tuples import reads_nothing
 from indexing.ops.values import Array, HloValue, only_array
@@ -26,12 +26,6 @@ _STATE = "the key passes unchanged and the counter is advanced as one number: no
 def rng_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """Each element is drawn from the distribution of the same scalar parameters."""
     return [[scalar(instruction.shape.dimensions)] for _ in instruction.operands]
-
-
-def rng_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """A parameter of the distribution reaches every element."""
-    sizes = instruction.shape.dimensions
-    return [[OperandIndexing(tensor_map(variables(len(sizes)), [], sizes))]]
 
 
 def no_value(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
@@ -49,13 +43,6 @@ def bits_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """bits[i] = hash(key, counter + i): each element reads the whole state."""
     sizes, state = instruction.shape.leaves[output].dimensions, instruction.operands[0].shape.dimensions
     return [[whole(sizes, state, "" if output else _STATE)]]
-
-
-def bits_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """An element of the state reaches every bit, and the new state."""
-    state = instruction.operands[0].shape.dimensions
-    results = instruction.shape.leaves
-    return [[whole(state, leaf.dimensions, "" if k else _STATE)] for k, leaf in enumerate(results)]
 
 
 def bits_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
@@ -167,7 +154,6 @@ OPS = (
         "out[i] ~ distribution(a, b)",
         rng_output_to_input,
         no_value,
-        rng_input_to_output,
         operations=one_transcendental_each_element,
     ),
     Op(
@@ -175,7 +161,6 @@ OPS = (
         "new_state, bits[i] = hash(key, counter + i)",
         bits_output_to_input,
         bits_reference,
-        bits_input_to_output,
         exactness="exact for values; a bound for the state",
         operations=one_transcendental_each_element,
     ),

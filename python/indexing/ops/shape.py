@@ -41,16 +41,6 @@ def _broadcast_from_output(i: Instruction, output: int) -> Indexing:
     return [[OperandIndexing(tensor_map([index[d] for d in i.ints("dimensions")], i.shape.dimensions))]]
 
 
-def _broadcast_from_input(i: Instruction, operand: int) -> Indexing:
-    sizes, operand_sizes = _sizes(i)
-    rank = len(operand_sizes)
-    kept = {d: k for k, d in enumerate(i.ints("dimensions"))}
-    added = [d for d in range(len(sizes)) if d not in kept]
-    source = variables(rank + len(added))
-    results = [source[kept[d]] if d in kept else source[rank + added.index(d)] for d in range(len(sizes))]
-    return [[OperandIndexing(tensor_map(results, operand_sizes, [sizes[d] for d in added]))]]
-
-
 def _broadcast(i: Instruction, operands: Sequence[HloValue]) -> Array:
     x, dims = only_array(operands[0]), i.ints("dimensions")
     order = np.argsort(np.array(dims, dtype=np.int64), kind="stable")
@@ -68,12 +58,6 @@ def _transpose_from_output(i: Instruction, output: int) -> Indexing:
     index = variables(len(sizes))
     at = {d: k for k, d in enumerate(i.ints("dimensions"))}
     return [[OperandIndexing(tensor_map([index[at[d]] for d in range(len(sizes))], sizes))]]
-
-
-def _transpose_from_input(i: Instruction, operand: int) -> Indexing:
-    _, operand_sizes = _sizes(i)
-    index = variables(len(operand_sizes))
-    return [[OperandIndexing(tensor_map([index[d] for d in i.ints("dimensions")], operand_sizes))]]
 
 
 def _transpose(i: Instruction, operands: Sequence[HloValue]) -> Array:
@@ -127,23 +111,11 @@ def _slice_from_output(i: Instruction, output: int) -> Indexing:
     return [[OperandIndexing(tensor_map(results, sizes))]]
 
 
-def _slice_from_input(i: Instruction, operand: int) -> Indexing:
-    sizes, operand_sizes = _sizes(i)
-    index = variables(len(operand_sizes))
-    results, constraints = [], []
-    for x, size, (start, _, stride) in zip(index, sizes, i.slices(), strict=True):
-        results.append((x - start) // stride)
-        constraints.append((x, (start, start + (size - 1) * stride)))
-        if stride != 1:
-            constraints.append(((x - start) % stride, (0, 0)))
-    return [[OperandIndexing(tensor_map(results, operand_sizes, constraints=constraints))]]
-
-
 def _slice(i: Instruction, operands: Sequence[HloValue]) -> Array:
     return only_array(operands[0])[tuple(slice(*bounds) for bounds in i.slices())]
 
 
-def _reverse_both_ways(i: Instruction, which: int) -> Indexing:
+def _reverse_from_output(i: Instruction, output: int) -> Indexing:
     sizes, _ = _sizes(i)
     turned = i.ints("dimensions")
     index = variables(len(sizes))
@@ -200,13 +172,12 @@ TRANSPOSE = _moves(
     "out[i] = in[j], j[dimensions[k]] = i[k]",
     _transpose_from_output,
     _transpose,
-    _transpose_from_input,
     bounded=True,
 )
 COPY = _moves("copy", "out[i] = in[i]", same_indices, operand_itself, bounded=True, passes_operand=True)
 
 OPS: tuple[Op, ...] = (
-    _moves("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast, _broadcast_from_input),
+    _moves("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast),
     TRANSPOSE,
     _moves("reshape", "out[i] = in[j], equal row-major positions", _reshape_from_output, _reshape, _reshape_from_input),
     _moves(
@@ -219,13 +190,12 @@ OPS: tuple[Op, ...] = (
         same_memory=True,
     ),
     COPY,
-    _moves("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input),
+    _moves("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice),
     _moves(
         "reverse",
         "out[i] = in[size - 1 - i] in dimensions",
-        _reverse_both_ways,
+        _reverse_from_output,
         _reverse,
-        _reverse_both_ways,
         bounded=True,
     ),
     _sized(

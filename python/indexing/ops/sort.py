@@ -46,14 +46,6 @@ def sort_output_to_input(instruction: Instruction, output: int) -> Indexing:
     return [[read] if _reads(instruction, k, output) else [] for k in range(len(instruction.operands))]
 
 
-def sort_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[b, i] may reach all of row b of its own result, and of all results if the comparator reads it."""
-    sizes = instruction.operands[0].shape.dimensions
-    dimension = _sort_dimension(instruction)
-    written = OperandIndexing(row_map(sizes, dimension, sizes[dimension]))
-    return [[written] if _reads(instruction, operand, k) else [] for k in range(len(instruction.shape.leaves))]
-
-
 def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     """All rows in the stable order of the computation's "less than"."""
     arrays = [only_array(v) for v in values]
@@ -76,13 +68,6 @@ def topk_output_to_input(instruction: Instruction, output: int) -> Indexing:
     sizes = instruction.shape.leaves[output].dimensions
     row = instruction.operands[0].shape.dimensions[-1]
     return [[OperandIndexing(row_map(sizes, len(sizes) - 1, row))]]
-
-
-def topk_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[b, i] may reach all of row b of both results."""
-    sizes = instruction.operands[0].shape.dimensions
-    results = instruction.shape.leaves
-    return [[OperandIndexing(row_map(sizes, len(sizes) - 1, s.dimensions[-1]))] for s in results]
 
 
 def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
@@ -109,7 +94,6 @@ SORT = Op(
     "out_k[b, i] = in_k[b, order[b, i]], order by the comparator on row b of all operands",
     sort_output_to_input,
     RunsComputations(sort_reference),
-    sort_input_to_output,
     calls="combines",
     by_rows=True,
     operations=_sort_operations,
@@ -120,7 +104,6 @@ TOPK = Op(
     "values[b, i], indices[b, i] = the i-th largest element of in[b, :] and its index",
     topk_output_to_input,
     topk_reference,
-    topk_input_to_output,
     expansion=top_elements_expansion,
     by_rows=True,
     operations=no_operations,

@@ -93,11 +93,6 @@ def same_leaf_from_output(i: Instruction, output: int) -> Indexing:
     return [alias(i.shape.leaves[output], output), *([] for _ in i.operands[1:])]
 
 
-def same_leaf_from_input(i: Instruction, operand: int) -> Indexing:
-    """The inverse of `same_leaf_from_output`."""
-    return [alias(part, leaf) if operand == 0 else [] for leaf, part in enumerate(i.shape.leaves)]
-
-
 def operand_itself(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     """The value of operand 0."""
     return operands[0]
@@ -111,10 +106,6 @@ def token(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
 def _copy_start_from_output(i: Instruction, output: int) -> Indexing:
     """Outputs are the copy, the source, and a context without data."""
     return [alias(i.shape.leaves[output], 0) if output < 2 else []]
-
-
-def _copy_start_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, 0) if output < 2 else [] for output, part in enumerate(i.shape.leaves)]
 
 
 def _copy_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -139,7 +130,6 @@ _pass_on = partial(
     Op,
     output_to_input=same_leaf_from_output,
     reference=operand_itself,
-    input_to_output=same_leaf_from_input,
     element=moves.pass_on,
     bounded=True,
     passes_operand=True,
@@ -165,7 +155,6 @@ OPS: tuple[Op, ...] = (
         "out.0[i] = in[i], out.1[i] = in[i]",
         _copy_start_from_output,
         _copy_start,
-        _copy_start_from_input,
         result_index=0,
         operations=no_operations,
     ),
@@ -174,7 +163,6 @@ OPS: tuple[Op, ...] = (
         "out[i] = in.0[i]",
         same_leaf_from_output,
         element_of_started(0),
-        same_leaf_from_input,
         is_done=True,
         operations=no_operations,
     ),

@@ -43,16 +43,6 @@ def _output_to_input(instruction: Instruction, output: int) -> Indexing:
     return [[OperandIndexing(tensor_map(variables(len(operand)), sizes, operand[-1:]))]]
 
 
-def _input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """The output-to-input formula with input and output exchanged."""
-    sizes, source = instruction.shape.dimensions, instruction.operands[0].shape.dimensions
-    if len(sizes) == len(source):
-        return [[identity(source)]]
-    if len(sizes) > len(source):
-        return [[OperandIndexing(tensor_map(variables(len(sizes)), source, sizes[-1:]))]]
-    return [[OperandIndexing(tensor_map(variables(len(sizes)), source))]]
-
-
 def _to_bits(array: Array, kind: ElementType) -> Array:
     bits = array.view(np.dtype(f"u{max(_width(kind) // 8, 1)}")).astype(np.uint64)
     return bits & np.uint64((1 << _width(kind)) - 1)
@@ -162,8 +152,7 @@ OPS: tuple[Op, ...] = (
         "out[i] = the bits of in[i] as another type; another width splits or joins along the last dimension",
         _output_to_input,
         _reference,
-        _input_to_output,
-        _element,
+        element=_element,
         operations=one_each_element,
     ),
 )
