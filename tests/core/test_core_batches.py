@@ -102,6 +102,11 @@ def test_the_position_of_an_item_of_another_type_is_stated(call: Callable[[objec
         call(iter([item, item, 3]))
 
 
+def test_the_position_of_a_text_that_has_no_characters_is_stated() -> None:
+    with pytest.raises(ix.ParseError, match="line 1, column 3: item 1: .* surrogate"):
+        ix.parse_all(["() -> ()", "()\ud800 -> ()"])
+
+
 def test_progress_is_told_and_an_error_in_it_is_raised() -> None:
     maps = [ix.IndexingMap.identity([k + 1]) for k in range(80_000)]
     told: list[tuple[int, int]] = []

@@ -11,7 +11,7 @@ const MAX_COUNT: i64 = 1 << 20;
 
 /// The characters of a text; `ParseError` if it contains half of a surrogate pair.
 pub fn text_of<'a>(text: &'a Str<'_>) -> PyResult<&'a str> {
-    text.to_str().map_err(|failure| broken_text(text, &failure))
+    text.to_str().map_err(|failure| broken_text(text, &failure, ""))
 }
 
 /// A Python integer as an int64; `Overflow` for a larger one, `TypeError` for other types.

@@ -2,8 +2,8 @@
 //!
 //! Equal items are worked on once. Items are taken in blocks, between which Python is asked for signals and told of the progress.
 
-use crate::argument::{effort_of, text_of, Threads};
-use crate::error::{guarded, raise};
+use crate::argument::{effort_of, Threads};
+use crate::error::{broken_text, guarded, raise};
 use crate::indexing_map::PyIndexingMap;
 use crate::maps::PyMaps;
 use crate::objects::{Any, Str};
@@ -276,10 +276,14 @@ pub fn parse_all(texts: &Any<'_>, threads: Option<Threads>, progress: Option<&An
         ));
     }
     let given = items_of(texts, |text| match text.downcast::<PyString>() {
-        Ok(text) => text_of(text).map(|_| text.clone()),
+        Ok(text) => Ok(text.clone()),
         Err(_) => Err(PyTypeError::new_err(format!("expected a str, not a {}", text.get_type().name()?))),
     })?;
-    let texts = given.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
+    let mut texts = Vec::with_capacity(given.len());
+    for (k, text) in given.iter().enumerate() {
+        let broken = |failure: PyErr| broken_text(text, &failure, &format!("item {k}: "));
+        texts.push(text.to_str().map_err(broken)?);
+    }
     let size = |text: &&str| text.len() / workspace::TEXT;
     let batch = Batch::of(&texts, texts.iter().map(size).sum(), call.threads);
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);

@@ -88,14 +88,15 @@ pub fn guarded<R>(py: Python<'_>, call: impl FnOnce() -> R) -> PyResult<R> {
     })
 }
 
-/// `ParseError` at the place of the first half of a character, which `failure` names; any other failure as it is.
-pub fn broken_text(text: &Str<'_>, failure: &PyErr) -> PyErr {
+/// `ParseError` at the place of the first half of a character, which `failure` names, with `prefix` before the message; any other
+/// failure as it is.
+pub fn broken_text(text: &Str<'_>, failure: &PyErr, prefix: &str) -> PyErr {
     let py = text.py();
     let raised = failure.value(py).getattr("start").and_then(|start| {
         let before = text.get_item(PySlice::new(py, 0, start.extract()?, 1))?;
         let before = before.extract::<String>()?;
         let at = place(&before, before.len());
-        let message = "the text holds half of a character (a lone surrogate)";
+        let message = format!("{prefix}the text holds half of a character (a lone surrogate)");
         class(py, "ParseError")?.call1((message, at.line, at.column, at.excerpt, at.caret))
     });
     raised.map_or_else(|_| failure.clone_ref(py), PyErr::from_value)

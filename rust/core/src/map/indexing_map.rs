@@ -9,6 +9,7 @@ use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::map::names::{is_name, Names};
 use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub enum MapKind {
 }
 
 /// An immutable indexing map.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct IndexingMap {
     kind: MapKind,
     num_dims: u32,
@@ -50,6 +51,17 @@ pub struct IndexingMap {
     names: Names,
     /// Results and constraints; its tail has the bounds of the variables, then those of the constraints.
     dag: Dag,
+}
+
+impl Hash for IndexingMap {
+    /// The numbers of dimensions, ranges and results as one word; the kind and the number of variables follow from the rest in
+    /// nearly all maps.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [dims, ranges, results] = [self.num_dims, self.num_ranges, self.num_results].map(u64::from);
+        state.write_u64(dims ^ ranges << 20 ^ results << 40);
+        self.names.hash(state);
+        self.dag.hash(state);
+    }
 }
 
 /// A mutable map, whose expressions are nodes of an arena: operations work on it.
