@@ -250,6 +250,11 @@ def test_a_tile_covers_what_its_elements_need(text: str, sizes: tuple[int, ...],
         assert shown == flat, "small arrays have a cell for each element"
 
 
+def test_a_result_that_is_a_constant_is_an_array() -> None:
+    (panel,) = tile_picture(root("ENTRY e { ROOT c = f32[] constant(1) }")).panels
+    assert panel.title.startswith("c: f32[]")
+
+
 def test_sizes_that_are_no_tiles_are_refused_with_some_that_are() -> None:
     text = "ENTRY e { p = f32[8,6] parameter(0) ROOT r = f32[48] reshape(p) }"
     with pytest.raises(ix.IndexingError, match=r"sizes \[4\] are no tiles of all that is computed; \[1\] are"):
@@ -381,5 +386,6 @@ def test_in_the_dark_nothing_is_white_and_texts_differ_from_the_ground() -> None
     brightness = {c: sum(int(c[k : k + 2], 16) for k in (1, 3, 5)) / 765 for c in {*DARK, *DARK.values()}}
     assert all(brightness[DARK[c]] < 0.35 for c in (BACK, EMPTY, ABSENT)) and brightness[DARK[INK]] > 0.8
     rules = dark_rules(".drawn")
-    assert all(f'.drawn [fill="{of}"] {{ fill: {to}; }}' in rules for of, to in DARK.items())
+    drawn = ":is(.drawn, .drawn *)"  # a picture that states the colour of its texts, too
+    assert all(f'{drawn}[fill="{of}"] {{ fill: {to}; }}' in rules for of, to in DARK.items())
     assert ElementTree.fromstring(with_scheme(picture)).get("data-scheme") == "both"

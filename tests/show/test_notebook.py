@@ -1,5 +1,6 @@
 """What a notebook shows of values, by the methods that notebooks ask for."""
 
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -107,8 +108,11 @@ def test_what_python_prints_of_answers_is_short() -> None:
 def test_source_is_highlighted_and_without_pygments_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = ix.emit(ix.hlo.parse(TEXT).entry.root)
     coloured = shown(kernel)["text/html"]
-    assert "<span style=" in coloured
-    text = "".join(ElementTree.fromstring(f"<div>{coloured}</div>").itertext())
+    style, body = coloured.split("<style>")[1].split("</style>")
+    light, dark = style.split("@media (prefers-color-scheme: dark)")
+    for token in set(re.findall(r'<span class="(\w+)">', body)) - {"n", "p"}:  # names and points are as the rest
+        assert f".kernel-source .{token} {{" in light and f".kernel-source .{token} {{" in dark, token
+    text = "".join(ElementTree.fromstring(body).itertext())
     monkeypatch.setitem(sys.modules, "pygments", None)
     plain = shown(kernel)["text/html"]
     assert "<span" not in plain

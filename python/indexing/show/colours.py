@@ -28,9 +28,11 @@ DARK: Final = {
 
 
 def dark_rules(scope: str) -> str:
-    """Rules of CSS by which what is in the scope has its colours for a dark ground."""
+    """Rules of CSS by which the scope, and what is in it, has its colours for a dark ground."""
     rules = (
-        f'{scope} [{of}="{light}"] {{ {of}: {dark}; }}' for light, dark in DARK.items() for of in ("fill", "stroke")
+        f':is({scope}, {scope} *)[{of}="{light}"] {{ {of}: {dark}; }}'
+        for light, dark in DARK.items()
+        for of in ("fill", "stroke")
     )
     return " ".join(rules)
 

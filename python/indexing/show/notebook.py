@@ -6,8 +6,10 @@ The methods of these values (`_repr_html_` and others) call these functions thro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr
 from indexing.analysis.memory.global_memory import Coalescing
@@ -24,14 +26,18 @@ from indexing.reports.comparison import Comparison
 from indexing.reports.kernel_report import FIGURES, figures_of, groups_of
 from indexing.reports.lines import kernel_line
 from indexing.reports.program_report import ProgramReport, totals_line
-from indexing.show.colours import with_scheme
+from indexing.show.colours import DARK, INK, with_scheme
 from indexing.show.graphviz_layout import graph_svgs
 from indexing.show.roofline import roofline_svg
 from indexing.tuning.tuner import Tuning
 
+if TYPE_CHECKING:
+    from pygments.formatters import HtmlFormatter
+
 MAX_DRAWN = 120  # instructions; larger computations have no picture
 SHOWN = 20  # kernels of a report
 LONG = 60  # characters of a sentence, for which a column is wide
+SOURCE = "kernel-source"  # the class of an element with highlighted source
 
 
 def ir_text(kernel: nodes.Kernel) -> str:
@@ -87,7 +93,18 @@ def source_block(kernel: Kernel) -> str:
         from pygments.lexers import CppLexer
     except ImportError:
         return f"{about}<pre><code>{escape(kernel.source)}</code></pre>"
-    return about + str(highlight(kernel.source, CppLexer(), HtmlFormatter(noclasses=True)))
+    light, dark = (HtmlFormatter(style=style, cssclass=SOURCE) for style in ("default", "github-dark"))
+    body = str(highlight(kernel.source, CppLexer(), light))
+    used = set(re.findall(r'<span class="(\w+)">', body))
+    rules = f"{_rules(light, used, INK)} @media (prefers-color-scheme: dark) {{ {_rules(dark, used, DARK[INK])} }}"
+    return f"{about}<style>.{SOURCE} pre {{ background: none; color: inherit; }} {rules}</style>{body}"
+
+
+def _rules(formatter: HtmlFormatter[str], used: Collection[str], ink: str) -> str:
+    """The rules of CSS for the classes of tokens that are used, and for the ground and the text around them."""
+    of_tokens = [r for r in formatter.get_token_style_defs(f".{SOURCE}") if r.split()[1] in {f".{c}" for c in used}]
+    ground = f".{SOURCE} {{ background: {formatter.style.background_color}; color: {ink}; }}"
+    return " ".join([ground, *(re.sub(r" /\*.*", "", rule) for rule in of_tokens)])
 
 
 def accesses_table(report: Coalescing) -> str:
@@ -143,5 +160,5 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 def _style_of_column(cells: Sequence[str]) -> str:
     if all(cell[:1].isdigit() for cell in cells):
-        return "text-align:right"
+        return "text-align:right;white-space:nowrap"
     return "text-align:left" + (";min-width:30em" if max(map(len, cells)) > LONG else "")

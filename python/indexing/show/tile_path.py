@@ -79,8 +79,9 @@ def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Se
     clipped = [min(s, extent - start) for s, start, extent in zip(whole, starts, extents, strict=True)]
     known = clipped if space.holds(clipped) else whole
     parts = []
+    made = _results_of_target(target)
     for array, tiles in space.tiles.items():
-        for tile in tiles if not array[0].is_constant else ():
+        for tile in tiles if array[0] in made or not array[0].is_constant else ():
             exact = tile.exact and not tile.mask and known == clipped
             parts.append(Part(array, _covered_indices(tile, array[0].shape.leaves[array[1]], starts, known), exact))
     return TilePath(space, tuple(whole), tuple(dict.fromkeys(parts)))
