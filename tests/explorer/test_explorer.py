@@ -87,6 +87,18 @@ def predicted(server: Server, **query: str) -> dict[str, object]:
     return asked(server, "/predict", **query)
 
 
+def test_a_fusion_whose_kernel_repeats_work_is_explored() -> None:
+    """The program states that it is one kernel, as `emit` and the report take it."""
+    explored = Exploration(ix.analyze(ix.hlo.load(Path(__file__).parents[2] / "examples/rotary.hlo"), H100))
+    name, i = next(iter(explored.fusions.items()))
+    with pytest.raises(ix.UnsupportedOp, match="repeatedly"):
+        ix.emit(with_layouts(i.called[0], {}), device=H100)
+    answer = explored.predicted(name, {})
+    assert answer["seconds"] == ix.predict(i, {}, H100).time[0]
+    assert answer["source"] == ix.emit(i, device=H100).source
+    assert explored.best(name, {})["plans"] > 1 and explored.accesses(name, {})["sectors"]
+
+
 def test_all_fusions_are_listed(server: Server) -> None:
     listed = json.loads(get(server, "/fusions")[1])
     assert {f["name"] for f in listed} == {"sums", "turned"}
@@ -162,6 +174,9 @@ def test_a_tile_is_followed_and_its_loads_counted(server: Server) -> None:
         {"access": "write of the output", "moved": "128 sectors", "ratio": "1"},
     ]
     assert asked(server, "/tile", fusion="sums")["sizes"] == [32, 256]
+    assert {m["moved"] for m in asked(server, "/tile", fusion="turned", **{"tile sizes": "1,1"})["moves"]} == {
+        "1 sector"
+    }
 
 
 def test_maps_and_graph_are_those_of_the_fusion(server: Server) -> None:

@@ -56,10 +56,11 @@ def named_computation(module: Module, name: str) -> Computation:
 def named_instruction(module: Module, name: str) -> Instruction:
     """The instruction of a name, with or without %: in the entry computation, otherwise in any other."""
     bare = name.removeprefix("%")
-    for computation in (module.entry, *module.computations.values()):
+    searched = (module.entry, *module.computations.values())
+    for computation in searched:
         if bare in computation.instructions:
             return computation.instructions[bare]
-    return no_such_name("instruction", name, (n for c in module.computations.values() for n in c.instructions))
+    return no_such_name("instruction", name, (n for c in searched for n in c.instructions))
 
 
 def no_such_name(kind: str, name: str, names: Iterable[str]) -> Never:

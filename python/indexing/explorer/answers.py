@@ -15,7 +15,7 @@ from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.indexing_analysis.programs import maps
-from indexing.kernels import emit, knobs
+from indexing.kernels import emit_fused, knobs_of
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
 from indexing.model.prediction import Predictions, predict
@@ -75,12 +75,12 @@ class Exploration:
             return key, self._changed[key]
 
     def _kernel(self, computation: Computation, choices: Mapping[str, str]) -> Kernel:
-        return emit(computation, None, self.device, **plan_of(knobs(computation, None, self.device), choices))
+        return emit_fused(computation, self.device, **plan_of(knobs_of(computation, self.device), choices))
 
     def predicted(self, fusion: str, choices: Mapping[str, str]) -> Data:
         """The knobs of a fusion's kernel, the predictions for one plan, and its source."""
         _, computation = self._chosen(fusion, choices)
-        space = knobs(computation, None, self.device)
+        space = knobs_of(computation, self.device)
         plan = plan_of(space, choices)
         predictions = predict(computation, plan, self.device)
         choices_of: list[Data] = [
@@ -147,7 +147,7 @@ class Exploration:
         return [
             {
                 "access": f"{a.kind} of {computation.operands[a.operand].name if a.operand is not None else 'the output'}",
-                "moved": f"{a.sectors:,.6g} {terms_of(self.device).unit}s",
+                "moved": f"{a.sectors:,.6g} {terms_of(self.device).unit}{'' if a.sectors == 1 else 's'}",
                 "ratio": f"{a.ratio:.3g}",
             }
             for a in report.accesses
@@ -174,7 +174,7 @@ def plan_of(space: KnobSpace, choices: Mapping[str, str]) -> dict[str, int]:
 
 def predicted_plans(computation: Computation, device: Device) -> Predictions:
     """The predictions for all plans of the grid, or for a sample if there are more than MAX_PLANS."""
-    space = knobs(computation, None, device)
+    space = knobs_of(computation, device)
     columns = space.grid()
     if len(next(iter(columns.values()), ())) > MAX_PLANS:
         columns = space.sample(MAX_PLANS)

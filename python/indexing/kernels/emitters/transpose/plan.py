@@ -41,7 +41,8 @@ def plan_transpose(
         raise IndexingError(f"block_size is a multiple of {WARP} up to {device.limits.block_size}; got {block_size}")
     if tile is None:
         return _default_plan(match, block_size, device)
-    check_choice("tile", tile, _tiles(match, device))
+    if tile not in _tiles(match, device):
+        check_choice("tile", tile, _launchable(match, block_size, device))
     return _planned(match, tile, block_size, device)
 
 
@@ -61,8 +62,7 @@ def _default_plan(match: Heroes, block_size: int, device: Device) -> TransposePl
 
 def transpose_knobs(match: Heroes, default: TransposePlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    plans = {t: _planned(match, t, default.block_size, device) for t in _tiles(match, device)}
-    legal = {t: p for t, p in plans.items() if fits(p, device.limits)}
+    legal = _launchable(match, default.block_size, device)
     tile = Knob("tile", tuple(legal), next(t for t, p in legal.items() if p == default))
     effect: Effect = "warps" if all(map(_is_cut_into_warps, legal.values())) else "kernel"
     return KnobSpace(NAME, (tile, Knob("block_size", _blocks(device.limits), default.block_size, effect)))
@@ -86,6 +86,12 @@ def _form_of(match: Heroes) -> tuple[Groups, tuple[int, ...]]:
 def _tiles(match: Heroes, device: Device) -> tuple[int, ...]:
     """The tiles that the heroes support, ascending."""
     return tuple(t for t in TILES if t >= WARP or _packed(*_form_of(match), device) == 1)
+
+
+def _launchable(match: Heroes, block_size: int, device: Device) -> dict[int, TransposePlan]:
+    """The plans within the device's limits, by their tiles."""
+    plans = {t: _planned(match, t, block_size, device) for t in _tiles(match, device)}
+    return {t: p for t, p in plans.items() if fits(p, device.limits)}
 
 
 def _planned(match: Heroes, tile: int, block_size: int, device: Device) -> TransposePlan:
