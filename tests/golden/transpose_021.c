@@ -1,4 +1,4 @@
-// fused: transpose emitter, 600 blocks of 256 threads
+// fused: transpose emitter, 180 blocks of 256 threads
 
 #define abs_f32 __builtin_fabsf
 typedef float f32;
@@ -35,26 +35,29 @@ static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
 
 static void transpose_transpose_blocks(const f32 *restrict p0, f32 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
-    const s32 bl_x = block % 600;
-    __attribute__((aligned(64))) f32 tile0[1056];
-    for (s32 r0 = 0; r0 < 4; r0++) {
-      for (s32 th_y = 0; th_y < 8; th_y++) {
+    const s32 bl_x = block % 180;
+    __attribute__((aligned(64))) f32 tile0[4160];
+    for (s32 r0 = 0; r0 < 16; r0++) {
+      for (s32 th_y = 0; th_y < -maximum_s32(r0 + ((bl_x / 3) % 3) * 16, 39) * 4 + 160; th_y++) {
+        const s32 j1 = th_y + r0 * 4 + ((bl_x / 3) % 3) * 64;
         #pragma GCC ivdep
-        for (s32 th_x = 0; th_x < -maximum_s32((bl_x % 6) * 16, 69) * 2 + 170; th_x++) {
-          const f32 v2 = p0[th_x + th_y * 170 + bl_x * 32 + r0 * 1360 + (bl_x / 6) * 5248];
-          const f32 v3 = exp_f32(v2);
-          tile0[th_x + th_y * 33 + r0 * 264] = v3;
+        for (s32 th_x = 0; th_x < -maximum_s32((bl_x % 3) * 32, 53) * 2 + 170; th_x++) {
+          const s32 j2 = th_x + (bl_x % 3) * 64;
+          const f32 v3 = p0[th_x + th_y * 170 + bl_x * 64 + r0 * 680 + (bl_x / 3) * 10688 - (bl_x / 9) * 5440];
+          const f32 v4 = exp_f32(v3);
+          tile0[th_x + th_y * 65 + r0 * 260] = v4;
         }
       }
     }
-    for (s32 r4 = 0; r4 < 4; r4++) {
-      for (s32 th_y = 0; th_y < -maximum_s32(r4 * 4 + (bl_x % 6) * 16, 81) * 2 + 170; th_y++) {
-        const s32 j5 = th_y + r4 * 8 + (bl_x % 6) * 32;
+    for (s32 r5 = 0; r5 < 16; r5++) {
+      for (s32 th_y = 0; th_y < -maximum_s32(r5 * 2 + (bl_x % 3) * 32, 83) * 2 + 170; th_y++) {
+        const s32 j6 = th_y + r5 * 4 + (bl_x % 3) * 64;
         #pragma GCC ivdep
-        for (s32 th_x = 0; th_x < 32; th_x++) {
-          const f32 v6 = tile0[th_x * 33 + th_y + r4 * 8];
-          const f32 v7 = abs_f32(v6);
-          o0[th_x + th_y * 160 + bl_x * 5120 + r4 * 1280 + (bl_x / 30) * 27040 - (bl_x / 6) * 30688] = v7;
+        for (s32 th_x = 0; th_x < -maximum_s32(((bl_x / 3) % 3) * 2, 3) * 32 + 160; th_x++) {
+          const s32 j7 = th_x + ((bl_x / 3) % 3) * 64;
+          const f32 v8 = tile0[th_x * 65 + th_y + r5 * 4];
+          const f32 v9 = abs_f32(v8);
+          o0[th_x + th_y * 160 + bl_x * 10240 + r5 * 640 + (bl_x / 9) * 27008 - (bl_x / 3) * 30656] = v9;
         }
       }
     }

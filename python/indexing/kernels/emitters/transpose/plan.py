@@ -55,7 +55,7 @@ def _default_plan(match: Heroes, block_size: int, device: Device) -> TransposePl
     """The plan with the best tile that the limits allow; with the least one if they allow none."""
     groups, widths = _form_of(match)
     packed = _packed(groups, widths, device)
-    best = WARP if packed == 1 else _packed_tile(groups, packed)
+    best = _unpacked_tile(groups, device) if packed == 1 else _packed_tile(groups, packed)
     plans = [_planned(match, t, block_size, device) for t in reversed(_tiles(match, device)) if t <= best]
     return next((p for p in plans if fits(p, device.limits)), plans[-1])
 
@@ -120,6 +120,12 @@ def _packed(groups: Groups, widths: tuple[int, ...], device: Device) -> int:
         return 1
     is_square = groups.run is None and not groups.is_short("x") and not groups.is_short("y")
     return WORD_BYTES // widths[0] if is_square and len(set(widths)) == 1 and widths[0] < WORD_BYTES else 1
+
+
+def _unpacked_tile(groups: Groups, device: Device) -> int:
+    """The tile with rows of 32 elements, or of 64, if the plane has them, where rows are prefetched."""
+    has_long_rows = min(groups.sizes[groups.x], groups.sizes[groups.y]) >= 2 * WARP
+    return 2 * WARP if device.widths.reads_ahead and has_long_rows else WARP
 
 
 def _packed_tile(groups: Groups, packed: int) -> int:
