@@ -380,8 +380,21 @@ def test_the_reads_of_indices_are_stated() -> None:
 
 
 @pytest.mark.parametrize("flag", ["", ", indices_are_sorted=true"])
+def test_without_threads_an_index_is_read_once_for_a_short_row(flag: str) -> None:
+    text = POINTS.replace(", indices_are_sorted=true", flag)
+    for columns, width in ((3, 3), (7, 7), (16, 16), (17, 1)):  # loops over the threads of longer rows end with the rows
+        entry = ix.hlo.parse(text.replace(",7]", f",{columns}]")).entry
+        assert ix.knobs(entry, "c").default["vector_width"] == width
+        assert ix.knobs(entry, "cuda").default["vector_width"] == 1
+    check(text, "scatter")
+    check(text.replace(",7]", ",3]"), "scatter")
+    with pytest.raises(ix.IndexingError, match="vector_width"):
+        ix.emit(ix.hlo.parse(text).entry, vector_width=7)
+
+
+@pytest.mark.parametrize("flag", ["", ", indices_are_sorted=true"])
 def test_without_threads_one_block_makes_all_updates_plainly(flag: str) -> None:
-    kernel = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", flag)).entry, dialect="c")
+    kernel = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", flag)).entry, dialect="c", block_size=8)
     assert kernel.grid != (1, 1, 1) and kernel.launch_grid == (1, 1, 1)
     assert "compare_and_swap" not in kernel.source and "__atomic" not in kernel.source
     cuda = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", "")).entry)

@@ -97,7 +97,8 @@ def _plan(chosen: Choice, knobs: Mapping[str, int | None]) -> Plan:
 
 def _planned(emitter: AnyEmitter, match: Match, device: Device, knobs: Mapping[str, int | None]) -> Plan:
     known = _knob_names(emitter.plan)
-    if not TARGETS[device.dialect].vector_bytes and "vector_width" in known:
+    has_width = "vector_width" in known and not emitter.has_widths_in_loops
+    if has_width and not TARGETS[device.dialect].vector_bytes:
         knobs = {"vector_width": 1, **knobs}  # the compiler vectorizes over neighbouring threads
     for name in knobs:
         if name not in known:

@@ -15,4 +15,6 @@ from indexing.kernels.emitters.scatter.group import group_scatters
 from indexing.kernels.emitters.scatter.match import NAME, match_scatter
 from indexing.kernels.emitters.scatter.plan import plan_scatter, scatter_knobs
 
-EMITTER = Emitter(NAME, match_scatter, plan_scatter, scatter_knobs, build_scatter, group=group_scatters)
+EMITTER = Emitter(
+    NAME, match_scatter, plan_scatter, scatter_knobs, build_scatter, group=group_scatters, has_widths_in_loops=True
+)

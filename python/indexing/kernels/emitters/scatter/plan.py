@@ -33,6 +33,7 @@ COPY_BYTES = 16 << 10  # with larger copies, a core has room for few blocks
 MIN_COPIES = 32  # with fewer, the device is not busy
 MIN_UPDATES = 64  # with fewer updates of an element, on average, those in memory don't wait for each other
 MIN_COMBINED = 8  # with fewer updates of an element in one copy, combining saves little
+MAX_IN_LOOP = 16  # updates of a row that a thread takes where threads are loops; the loops of longer rows end with them
 MAX_LANES = 4  # updates of a thread by default; with more, a warp's accesses would not cover whole cache lines
 
 
@@ -72,13 +73,13 @@ def plan_scatter(
 ) -> ScatterPlan:
     """Launch dimensions.
 
-    Knobs: `block_size`, from 1 thread to the most of a block (default 128), 1 if updates are applied in turn; `vector_width`,
-    1, 2, 4, 8 or 16 updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although
-    indices are sorted (default where threads are loops and windows vectors, or runs short, unless `segment` is given);
-    `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any number (default 32 if
-    atomic updates can join segments, else 0); `copies`, the blocks that combine atomic updates in copies of the outputs in
-    shared memory first, 0 to 1024, if these are integers, f32 or f64 and fit (default 0 if there are many elements, or few
-    updates of each).
+    Knobs: `block_size`, from 1 thread to the most of a block (default 128), 1 if updates are applied in turn;
+    `vector_width`, 1, 2, 4, 8 or 16 updates per thread, which divides a row of a window and has one index, or, where
+    threads are loops, a short row (default there); `atomic`, 1 for atomics although indices are sorted (default where
+    threads are loops and windows vectors, or runs short, unless `segment` is given); `segment`, the most updates, 1 to
+    4096, that one thread combines where indices are sorted, 0 for any number (default 32 if atomic updates can join
+    segments, else 0); `copies`, the blocks that combine atomic updates in copies of the outputs in shared memory first, 0
+    to 1024, if these are integers, f32 or f64 and fit (default 0 if there are many elements, or few updates of each).
     """
     hero = match.heroes[0]
     mode = update_mode(hero)
@@ -107,11 +108,25 @@ def plan_scatter(
     order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
     along = adjacent_updates(hero, mode)
     if vector_width is None:
-        is_one = along > 1 and is_cheap(match.computation.post_order(), match.heroes)
-        widest = max(storage_bytes(update_shape(h).element_type) for h in match.heroes)
-        vector_width = widest_vector(MAX_LANES, widest, shape.element_count, [along]) if is_one else 1
-    check_width(vector_width, along)
+        vector_width = _default_width(match, along, device)
+    if not _is_short_row(vector_width, along, device):
+        check_width(vector_width, along)
     return ScatterPlan(shape.dimensions, order, vector_width, threads, mode, segment, copies, size)
+
+
+def _is_short_row(width: int, along: int, device: Device) -> bool:
+    """Whether a thread takes all `along` updates of a row of a window, in a loop of its own."""
+    return width == along <= MAX_IN_LOOP and not TARGETS[device.dialect].has_threads
+
+
+def _default_width(match: Scattered, along: int, device: Device) -> int:
+    """The updates of a thread; where threads are loops, those of a short row, whose index it reads once."""
+    if along == 1 or not is_cheap(match.computation.post_order(), match.heroes):
+        return 1
+    if not TARGETS[device.dialect].has_threads:
+        return along if along <= MAX_IN_LOOP else 1
+    widest = max(storage_bytes(update_shape(h).element_type) for h in match.heroes)
+    return widest_vector(MAX_LANES, widest, update_shape(match.heroes[0]).element_count, [along])
 
 
 def _is_better_unsorted(hero: Instruction, device: Device) -> bool:
@@ -158,6 +173,8 @@ def scatter_knobs(match: Scattered, default: ScatterPlan, device: Device) -> Kno
     copies = range(_most_copies(_copy_bytes(match, default.mode, device), device) + 1)
     along = adjacent_updates(hero, "atomic" if is_chosen else default.mode)
     threads, width = linear_knobs(default, along, device.limits)
+    if _is_short_row(along, along, device):
+        width = replace(width, values=tuple(sorted({*width.values, along})))
     if len(copies) > 1:  # the number of turns of a thread depends on it
         threads = replace(threads, effect="kernel")
     if default.mode == "in turn":
