@@ -154,11 +154,21 @@ SHORT = [
 
 
 @pytest.mark.parametrize(("kind", "sizes", "permutation"), SHORT)
-def test_short_sides_and_runs(kind, sizes, permutation) -> None:
+def test_short_sides_and_runs(kind, sizes, permutation, monkeypatch) -> None:
     text = moved(kind, sizes, permutation)
+    if ix.emit(ix.hlo.parse(text).entry, "c").emitter != "transpose":
+        check(text, "loop")  # then as on devices with threads
+    monkeypatch.setattr("indexing.kernels.emitters.transpose.pays_on", lambda transpose, device: True)
     kernel = check(text, "transpose")
     assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
     assert (visits(kernel.thread_to_input(0), sizes) == 1).all()
+
+
+@pytest.mark.parametrize(("sizes", "emitter"), [((700, 3), "loop"), ((7, 700), "loop"), ((8, 700), "transpose")])
+def test_loops_move_short_sides_without_a_tile(sizes: tuple[int, int], emitter: str) -> None:
+    entry = ix.hlo.parse(moved("f32", sizes, (1, 0))).entry
+    assert ix.emit(entry, "c").emitter == emitter
+    assert ix.emit(entry, "cuda").emitter == ix.emit(entry, "opencl").emitter == "transpose"
 
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.kernels.emitters.transpose.match import is_worth_a_tile, run_bytes
+from indexing.kernels.emitters.transpose.match import is_worth_a_tile, pays_on, run_bytes
 from indexing.kernels.proposal import Proposal, is_read_repeatedly, storage_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def group_transpose(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """A kernel of its own for a transpose: readers then read whole sectors, at least once each element."""
-    if not is_worth_a_tile(seed.instruction):
+    if not is_worth_a_tile(seed.instruction) or not pays_on(seed.instruction, device):
         return None
     if not is_read_repeatedly(facts, seed, filter(facts.can_compute, facts.users_of(seed))):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from math import prod
 
+from indexing.device.record import Device
 from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -15,6 +16,7 @@ from indexing.kernels.emitters.transpose.mapping import (
 )
 from indexing.kernels.epilogue import Heroes, heroes_of
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import VECTOR_BYTES
 from indexing.ops.registry import traits_of
 from indexing.ops.shape import COPY, TRANSPOSE
@@ -45,6 +47,13 @@ def is_worth_a_tile(instruction: Instruction) -> bool:
     if run > MAX_RUN_BYTES or run % SECTOR_BYTES == 0 or max(x, y) < MIN_SIDE or x * y < MIN_PLANE:
         return False
     return not (groups.run is None and size >= WORD_BYTES and VECTOR_BYTES % (y * size) == 0)
+
+
+def pays_on(transpose: Instruction, device: Device) -> bool:
+    """Whether a tile pays: a loop without one reads the few lines of a short side as fast."""
+    groups = merged_groups(transpose)
+    is_short = groups is not None and (groups.is_short("x") or groups.is_short("y"))
+    return not is_short or TARGETS[device.dialect].has_threads
 
 
 def run_bytes(transpose: Instruction) -> int:
