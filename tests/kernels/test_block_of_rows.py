@@ -18,7 +18,10 @@ from kernels import compiled
         ((4096, 24), 384),  # rows that divide those of the array
         ((200, 206), 412),
         ((7, 400), 400),
-        ((7, 12), 128),  # short rows, long ones, and those that blocks of a power of two do not cut
+        ((4096, 3), 384),
+        ((64, 100, 5), 500),
+        ((4001, 3), 120),  # no number of rows divides theirs: whole vectors
+        ((7, 12), 128),  # rows of about a vector, long ones, and those that blocks of a power of two do not cut
         ((7, 700), 128),
         ((7, 32), 128),
         ((7, 256), 128),

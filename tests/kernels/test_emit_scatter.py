@@ -382,7 +382,7 @@ def test_the_reads_of_indices_are_stated() -> None:
 @pytest.mark.parametrize("flag", ["", ", indices_are_sorted=true"])
 def test_without_threads_an_index_is_read_once_for_a_short_row(flag: str) -> None:
     text = POINTS.replace(", indices_are_sorted=true", flag)
-    for columns, width in ((3, 3), (7, 7), (16, 16), (17, 1)):  # loops over the threads of longer rows end with the rows
+    for columns, width in ((3, 3), (7, 7), (16, 16), (17, 1)):  # loops over threads end with longer rows
         entry = ix.hlo.parse(text.replace(",7]", f",{columns}]")).entry
         assert ix.knobs(entry, "c").default["vector_width"] == width
         assert ix.knobs(entry, "cuda").default["vector_width"] == 1

@@ -30,6 +30,7 @@ FILES = [
         "reduction_split",
         "rows_columns",
         "scatter_sorted",
+        "transpose_021",
         "transpose_packed",
         "transpose_short",
     )

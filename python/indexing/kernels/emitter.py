@@ -71,7 +71,7 @@ class Emitter(Generic[M, P]):
     - `joins_products`: proposals hold several products of matrices, as the program states them. What they save is not known
       from counts: predictions of their time and of their parts' decide.
     - `computes(instruction, device)`: whether the emitter's kernels compute an instruction that has no element code.
-    - `has_widths_in_loops`: the default `vector_width` is the plan's also where threads are loops, in which compilers vectorize.
+    - `has_widths_in_loops`: the default `vector_width` is the plan's also where threads are loops, which compilers vectorize.
     - `by_elements`: a thread computes its elements alone, also those that take a loop, such as sums of products.
     """
 

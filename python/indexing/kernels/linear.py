@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import prod
+from math import lcm, prod
 from typing import ClassVar
 
 from indexing._core import SymbolicExpr
@@ -16,13 +16,13 @@ from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Knob
 from indexing.kernels.launch import check_knob, position_in_grid, unravelled
 from indexing.kernels.targets import TARGETS
-from indexing.kernels.vectors import WIDTHS
+from indexing.kernels.vectors import LANES, WIDTHS
 from indexing.ops.element_context import Index
 
 BLOCK_SIZE = 128  # threads
-# Where threads become loops, which end at the ends of rows, blocks have whole rows of at least so many
-# elements, at most so many together.
-MIN_ROW, MAX_IN_ROWS = 16, 640
+# Where threads become loops, which end at the ends of rows, blocks have whole rows of at least MIN_ROW elements, at most
+# MAX_IN_ROWS together. Loops over short rows, of at most MAX_SHORT_ROW, need whole rows.
+MIN_ROW, MAX_IN_ROWS, MAX_SHORT_ROW = 16, 640, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ def block_of_rows(sizes: Sequence[int], device: Device) -> int:
     threads become loops over. A block then has as many rows as divide the size around them, and their place is that of one row.
     """
     row = sizes[-1] if sizes else 1
-    is_uncut = not MIN_ROW <= row <= MAX_IN_ROWS or BLOCK_SIZE % row == 0 or row % BLOCK_SIZE == 0
+    has_loops = MIN_ROW <= row <= MAX_IN_ROWS or 1 < row <= MAX_SHORT_ROW
+    is_uncut = not has_loops or BLOCK_SIZE % row == 0 or row % BLOCK_SIZE == 0
     if is_uncut or 0 in sizes or TARGETS[device.dialect].has_threads:
         return min(BLOCK_SIZE, device.limits.block_size)
     most = min(MAX_IN_ROWS, device.limits.block_size)
@@ -83,7 +84,8 @@ def block_of_rows(sizes: Sequence[int], device: Device) -> int:
         block *= part
         if part < size:
             break
-    return block
+    vectors = lcm(row, LANES)
+    return vectors * (BLOCK_SIZE // vectors) if row <= MAX_SHORT_ROW and 2 * block < BLOCK_SIZE <= most else block
 
 
 def linear_block_size(block_size: int | None, count: int, limits: Limits, default: int = BLOCK_SIZE) -> int:

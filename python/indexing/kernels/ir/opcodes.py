@@ -122,3 +122,9 @@ OPCODES: dict[str, Opcode] = {op.name: op for op in _TABLE}
 #: Opcodes of native atomic updates, of integers and of floating-point numbers.
 ATOMIC_UPDATES = frozenset({"add", "maximum", "minimum", "and", "or", "xor"})
 ATOMIC_FLOATS = frozenset({"add", "maximum", "minimum"})
+
+#: Opcodes that targets write as an operator, or as a few.
+OPERATORS = frozenset(
+    "add sub mul div maximum minimum neg sign abs mul_add clamp and or xor not shl shr_logical shr_arithmetic eq ne lt le gt "
+    "ge select copysign is_finite complex real imag convert saturate bits from_bits sqrt".split()
+)

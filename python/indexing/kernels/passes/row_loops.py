@@ -7,6 +7,8 @@ can be vectorized:
 for th_x: o[i] = x[i floordiv 900] + y[i mod 900]
 becomes
 for row: for th_x of the row: o[i] = x[row] + y[i - row * 900]
+
+Compilers write out a loop over the few threads of a short row, and vectorize the loop over the rows, if all are whole.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from indexing._core import Interval, SymbolicExpr, variable
+from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Names
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values
+from indexing.kernels.ir.opcodes import OPERATORS
+from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values, subvalues, values_of
 from indexing.kernels.passes.affine import (
     X,
     conditions_on_indices,
@@ -31,6 +34,7 @@ from indexing.kernels.passes.affine import (
 MIN_ROW = 8  # elements; a vector
 LONG_ROW = 32  # elements; shorter rows must be several
 MIN_ROWS = 4  # a loop has so many of shorter rows
+MAX_WRITTEN_OUT = 320  # operators of all copies of a body
 
 
 def make_row_loops(kernel: ir.Kernel) -> ir.Kernel:
@@ -71,6 +75,8 @@ class _RowSplitter:
             for e in (*places(loop.body), *(c.expression for c in conditions_on_indices(loop.body)))
         ]
         rows = _rows_of(e for e in expanded if not is_affine(e))
+        if rows is not None and rows.length < MIN_ROW:
+            return self._over_short_rows(loop, rows.length, rows.beside)
         if rows is None or not self._is_worth_it(loop, rows):
             return loop
         first, last = (self._simplified(rows.beside + e) for e in (loop.start, loop.stop - 1))
@@ -80,6 +86,23 @@ class _RowSplitter:
         inner = self._within_row(loop, rows, row)
         stop = self._simplified(last // rows.length + 1)
         return ir.For(row, self._simplified(first // rows.length), stop, 1, (inner,))
+
+    def _over_short_rows(self, loop: ir.For, length: int, beside: SymbolicExpr) -> ir.For:
+        """The loop over rows around one over the threads of each, if it has whole rows, and a light body."""
+        ends = [self._simplified(e) for e in (loop.start, loop.stop, beside)]
+        if any(self._simplified(e % length) != constant(0) for e in ends):
+            return loop
+        if length * _count_of_operators(loop.body) > MAX_WRITTEN_OUT:
+            return loop
+        rows = _Rows(variable(X), length)  # those of the block
+        first, last = (self._simplified(e // length) for e in ends[:2])
+        row = self._row(loop.start, loop.stop - 1, length)
+        start = variable(row) * length
+        conditions = (self._with_lets_expanded(c.expression) for c in conditions_on_indices(loop.body))
+        if any(thread_coefficient(self._inside(c, rows, row)) != 0 for c in conditions):
+            return loop  # `split-loops` decides what repeats from row to row
+        body = rewrite_values(loop.body, lambda value: value, lambda e: self._rewritten(e, rows, row))
+        return ir.For(row, first, last, 1, (replace(loop, start=start, stop=start + length, body=body),))
 
     def _is_worth_it(self, loop: ir.For, rows: _Rows) -> bool:
         """Whether rows are long, or at least many, so that what begins a row is little beside its elements."""
@@ -125,6 +148,13 @@ class _RowSplitter:
     def _with_lets_expanded(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expression with named index expressions expanded."""
         return self._simplified(with_definitions(expression, self.given))
+
+
+def _count_of_operators(body: ir.Block) -> int:
+    """The operators of a body; too many to be written out again if it calls functions, of which compilers make vectors."""
+    values = [part for s in ir.statements(body) for value in values_of(s) for part in subvalues(value)]
+    opcodes = [v.opcode for v in values if isinstance(v, ir.Op)]
+    return len(opcodes) if set(opcodes) <= OPERATORS else MAX_WRITTEN_OUT
 
 
 def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:

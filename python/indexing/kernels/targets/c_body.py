@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from indexing._core import constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import keeps_best, may_leave, subvalues, values_of
@@ -14,6 +15,7 @@ from indexing.kernels.targets.c_statements import StatementWriter
 from indexing.kernels.targets.c_unit import TranslationUnit
 
 THREAD_AXES = 3
+MAX_SHORT_ROW = 7  # turns of a loop that compilers write out within the loop around it
 VECTORS = (4, 8, 16)  # turns of a loop that are vectors, where compilers do not unroll it first
 
 
@@ -108,6 +110,35 @@ class BodyWriter(StatementWriter):
             self._is_thread_loop(loop) and length is not None and 0 < length <= loop.step and not may_leave(loop.body)
         )
 
+    def _turns_in_row(self, loop: ir.Statement) -> int:
+        """The turns of a loop over the threads of one of several short rows, which compilers shall write out; else 0."""
+        if not isinstance(loop, ir.For) or not self._is_thread_loop(loop) or loop.start.constant_value is not None:
+            return 0
+        turns = (loop.stop - loop.start).constant_value
+        return turns if turns is not None and 0 < turns <= MAX_SHORT_ROW and loop.step == 1 else 0
+
+    def _has_short_rows(self, loop: ir.For) -> bool:
+        """Whether each turn of a loop is one over the threads of the next short row."""
+        if len(loop.body) != 1 or _has_atomics(loop) or not (turns := self._turns_in_row(loop.body[0])):
+            return False
+        (row,) = loop.body
+        assert isinstance(row, ir.For)
+        beside = list(map(variable, range(len(self.variables))))
+        beside[loop.variable] = variable(loop.variable) + 1
+        return loop.step == 1 and row.start.replace_variables(beside) - row.start == constant(turns)
+
+    def _short_row(self, row: ir.For, kind: str, turns: int) -> None:
+        """Write a loop whose number of turns compilers see."""
+        name = self.variables[row.variable].name
+        column = f"{name}_in_row"
+        definition = f"const {kind} {name} = {self.index.text(row.start)} + {column};"
+        self.line(f"for ({kind} {column} = 0; {column} < {turns}; {column}++) {{")
+        self.depth += 1
+        self.line(definition)
+        self.block(row.body)
+        self.depth -= 1
+        self.line("}")
+
     def _for(self, s: ir.For) -> None:
         name = self.variables[s.variable].name
         last = s.stop.range(self.index.intervals).upper + s.step
@@ -115,8 +146,13 @@ class BodyWriter(StatementWriter):
         if self._is_single(s):
             self._once(f"const {kind} {name} = {self.index.text(s.start)};", s.body)
             return
+        if self.target.thread_loop and (turns := self._turns_in_row(s)):
+            self._short_row(s, kind, turns)
+            return
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
-        if self.target.thread_loop and s.variable == 0 and self._is_thread_loop(s) and not _has_atomics(s):
+        if self.target.thread_loop and self._has_short_rows(s):
+            self.line(self.target.thread_loop)
+        elif self.target.thread_loop and s.variable == 0 and self._is_thread_loop(s) and not _has_atomics(s):
             self.line(self.target.thread_loop)
             if ir.iterations_of(s) in VECTORS:
                 self.line(self.target.lane_loop)
