@@ -384,13 +384,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.mark.usefixtures("clock")
 def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> None:
     module = ix.hlo.parse(
-        COUNT.replace("  ROOT y =", "  y =").replace(
-            "  y = f32[4] get-tuple-element(loop), index=1\n}",
-            "  y = f32[4] get-tuple-element(loop), index=1\n  ROOT s = c64[3] fft(y), fft_type=RFFT, fft_length={4}\n}",
+        COUNT.replace("f32[4]", "f32[5]").replace(
+            "  ROOT y = f32[5] get-tuple-element(loop), index=1\n}",
+            "  y = f32[5] get-tuple-element(loop), index=1\n  ROOT s = c64[3] fft(y), fft_type=RFFT, fft_length={5}\n}",
         )
     )
     program = compiled(module, "cpu")
-    profile = program.profile(np.int32(0), np.full(4, 2, np.float32))
+    profile = program.profile(np.int32(0), np.full(5, 2, np.float32))
     by_name = {s.name: s for s in profile.steps}
     assert set(by_name) == {"s", *(k.name for k in program.kernels)}
     assert by_name["s"].emitter == "reference"
@@ -407,7 +407,7 @@ def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> 
     assert profile.seconds == 3  # from the first look to the last, two looks beside the transform between them
     assert profile.other_seconds == profile.seconds - profile.step_seconds
     assert [s.seconds for s in profile.steps] == sorted((s.seconds for s in profile.steps), reverse=True)
-    np.testing.assert_array_equal(program(np.int32(0), np.full(4, 2, np.float32)), [1024, 0, 0])
+    np.testing.assert_array_equal(program(np.int32(0), np.full(5, 2, np.float32)), [1280, 0, 0])
 
 
 def test_a_profile_is_a_table() -> None:

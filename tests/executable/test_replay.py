@@ -223,28 +223,28 @@ ENTRY main {{
 def test_a_step_of_the_host_leaves_its_loop_on_the_tape() -> None:
     text = """HloModule transformed
 body {
-  s = (s32[], f32[8]) parameter(0)
+  s = (s32[], f32[9]) parameter(0)
   n = s32[] get-tuple-element(s), index=0
-  x = f32[8] get-tuple-element(s), index=1
+  x = f32[9] get-tuple-element(s), index=1
   one = s32[] constant(1)
   m = s32[] subtract(n, one)
-  h = c64[5] fft(x), fft_type=RFFT, fft_length={8}
-  y = f32[8] fft(h), fft_type=IRFFT, fft_length={8}
-  z = f32[8] sine(y)
-  ROOT r = (s32[], f32[8]) tuple(m, z)
+  h = c64[5] fft(x), fft_type=RFFT, fft_length={9}
+  y = f32[9] fft(h), fft_type=IRFFT, fft_length={9}
+  z = f32[9] sine(y)
+  ROOT r = (s32[], f32[9]) tuple(m, z)
 }
 condition {
-  s = (s32[], f32[8]) parameter(0)
+  s = (s32[], f32[9]) parameter(0)
   n = s32[] get-tuple-element(s), index=0
   zero = s32[] constant(0)
   ROOT more = pred[] compare(n, zero), direction=GT
 }
 ENTRY main {
   n = s32[] parameter(0)
-  x = f32[8] parameter(1)
-  s = (s32[], f32[8]) tuple(n, x)
-  w = (s32[], f32[8]) while(s), condition=condition, body=body
-  ROOT y = f32[8] get-tuple-element(w), index=1
+  x = f32[9] parameter(1)
+  s = (s32[], f32[9]) tuple(n, x)
+  w = (s32[], f32[9]) while(s), condition=condition, body=body
+  ROOT y = f32[9] get-tuple-element(w), index=1
 }
 """
     run = compiled(text, device="cpu")
@@ -252,7 +252,7 @@ ENTRY main {
     inside = actual[actual.index(Opcode.UNLESS) : actual.index(Opcode.JUMP)]
     assert inside.count(Opcode.HOST) == 2
     assert Opcode.LAUNCH in inside
-    x = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
+    x = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5], np.float32)
     want = x
     for _ in range(3):
         want = np.sin(want)

@@ -12,8 +12,11 @@ from kernels import compiled
 from tapes import instructions, opcodes
 
 HOLDS = {"LT": np.less, "LE": np.less_equal, "GT": np.greater, "GE": np.greater_equal, "NE": np.not_equal}
-TRANSFORMED = """h = c64[5] fft(z), fft_type=RFFT, fft_length={8}
-  y = f32[8] fft(h), fft_type=IRFFT, fft_length={8}"""
+TRANSFORMED = """odd = f32[7] slice(z), slice={[0:7]}
+  h = c64[4] fft(odd), fft_type=RFFT, fft_length={7}
+  i = f32[7] fft(h), fft_type=IRFFT, fft_length={7}
+  zero = f32[] constant(0)
+  y = f32[8] pad(i, zero), padding=0_1"""
 
 
 def loop(

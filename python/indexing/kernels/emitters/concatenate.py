@@ -12,6 +12,8 @@ from itertools import accumulate
 from math import gcd, prod
 
 from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -24,10 +26,13 @@ from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
 from indexing.kernels.launch import Part, assembled, entry_builder, inside
 from indexing.kernels.linear import LinearPlan, block_of_rows, linear_block_size, linear_knobs, vector_index
+from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.ops.assemble import CONCATENATE
 from indexing.ops.element_context import Index
+from indexing.ops.fourier_passes import fourier_in_passes
+from indexing.ops.linalg import FFT
 from indexing.ops.registry import traits_of
 
 NAME = CONCATENATE.opcode
@@ -123,6 +128,21 @@ def _build_operands(body: FunctionBuilder, match: Heroes, plan: LinearPlan, box:
             match.build_after(body, at)
 
 
+def group_passes(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """Passes, each a concatenation, instead of a Fourier transform, where threads are loops."""
+    if seed.op is not FFT or TARGETS[device.dialect].has_threads:
+        return None
+    passes = fourier_in_passes(seed.instruction)
+    return None if passes is None else Proposal(seed, frozenset([seed]), seed.arrays, replacement=passes)
+
+
 EMITTER = Emitter(
-    NAME, match_concatenate, plan_concatenate, concatenate_knobs, build_concatenate, runs_on, by_elements=True
+    NAME,
+    match_concatenate,
+    plan_concatenate,
+    concatenate_knobs,
+    build_concatenate,
+    runs_on,
+    by_elements=True,
+    group=group_passes,
 )

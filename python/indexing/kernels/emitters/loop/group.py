@@ -27,6 +27,8 @@ from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.kernels.emitters.update_slice import is_update_in_memory
 from indexing.kernels.launch import same_memory
 from indexing.kernels.proposal import MAX_ARRAYS, MAX_NODES, Proposal, is_view, storage_of
+from indexing.kernels.targets import TARGETS
+from indexing.ops.assemble import CONCATENATE
 from indexing.partitioner import has_one_index
 from indexing.work import element_count, element_work, operations, work_once
 
@@ -270,6 +272,8 @@ class _GrowingKernel:
             return False
         if not node.op.has_no_compute and self._is_in_loop(node, accesses):
             return False
+        if self._chooses(node):
+            return False
         return self._repeats_in_time(node, again, reached)
 
     def _is_copied(self, node: Node, accesses: Sequence[Access], calls: int) -> bool:
@@ -284,6 +288,18 @@ class _GrowingKernel:
         facts = self.facts
         is_inside = bool(self.looped) and any(a.map.ranges for a in accesses)
         return facts.needs_loop(node) or node in facts.epilogues or is_inside
+
+    def _chooses(self, node: Node) -> bool:
+        """Whether each element of the node is one of several that are computed apart: loops over threads have branches."""
+        if node.op is not CONCATENATE or TARGETS[self.device.dialect].has_threads:
+            return False
+        pending = [ref.node for ref in node.refs]
+        while pending:
+            operand = pending.pop()
+            if not operand.op.has_no_compute and self.facts.needs_kernel(operand):
+                return True
+            pending += [ref.node for ref in operand.refs if operand.op.has_no_compute]
+        return False
 
     def _repeats_in_time(self, node: Node, again: int, reached: frozenset[Node]) -> bool:
         """Whether a kernel that computes the node, and repeats `again` operations for it, takes no longer than if all that it
