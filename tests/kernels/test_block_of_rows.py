@@ -7,6 +7,9 @@ import pytest
 import indexing as ix
 from indexing.device.table import CPU, DEFAULT
 from indexing.kernels.linear import block_of_rows
+from indexing.kernels.targets import TARGETS
+from indexing.kernels.targets.c_family import write_parts
+from ir_reader import read_kernel
 from kernels import compiled
 
 
@@ -44,3 +47,35 @@ def test_rolls_of_odd_sizes_are_computed() -> None:
     run = compiled(ix.from_jax(difference, x), device="cpu")
     assert {k.launch_grid[0] for k in run.kernels} <= {6}
     np.testing.assert_array_equal(run(x), np.roll(x, -1, 1) - 2 * x + np.roll(x, 1, 2))
+
+
+KERNEL = """kernel k emitter loop grid (8, 1, 1) block (1, 1, 1)
+buffer p0: f32[3072] global input 0
+buffer o0: f32[3072] global output 0
+entry
+  index th_y in [0, 0] thread
+  index th_z in [0, 0] thread
+  index bl_x in [0, 7] thread
+  index bl_y in [0, 0] thread
+  index bl_z in [0, 0] thread
+  for row in [0, 127] = 0 to 128 step 1
+    for th_x in [0, 383] = {start} to {start} + 3 step 1
+      store o0[th_x + bl_x * 384] = load.f32 p0[th_x + bl_x * 384]
+"""
+
+
+@pytest.mark.parametrize(("start", "is_independent"), [("row * 3", True), ("row * 2", False), ("bl_x * 3", False)])
+def test_only_rows_of_other_threads_are_said_to_be_independent(start: str, is_independent: bool) -> None:
+    source = str(write_parts(read_kernel(KERNEL.format(start=start)), TARGETS["c"]))
+    assert "for (s32 th_x_in_row = 0; th_x_in_row < 3; th_x_in_row++) {" in source
+    assert ("#pragma GCC ivdep" in source) == is_independent
+
+
+@pytest.mark.parametrize("rows", [4096, 4001])
+@pytest.mark.parametrize("length", [2, 3, 5, 6, 7])
+def test_short_rows_are_written_out(rows: int, length: int) -> None:
+    rng = np.random.default_rng(length)
+    x, scale = (rng.standard_normal(sizes).astype(np.float32) for sizes in ((rows, length), (rows,)))
+    run = compiled(ix.from_jax(lambda x, scale: x * scale[:, None], x, scale), device="cpu")
+    np.testing.assert_array_equal(run(x, scale), x * scale[:, None])
+    assert f"th_x_in_row < {length};" in run.kernels[0].source

@@ -164,6 +164,12 @@ def test_short_sides_and_runs(kind, sizes, permutation, monkeypatch) -> None:
     assert (visits(kernel.thread_to_input(0), sizes) == 1).all()
 
 
+@pytest.mark.parametrize(("sizes", "tile"), [((64, 64), 64), ((63, 700), 32), ((700, 63), 32), ((700, 700), 64)])
+def test_loops_take_long_rows_of_tiles(sizes: tuple[int, int], tile: int) -> None:
+    entry = ix.hlo.parse(moved("f32", sizes, (1, 0))).entry
+    assert (ix.knobs(entry, "c").default["tile"], ix.knobs(entry, "cuda").default["tile"]) == (tile, 32)
+
+
 @pytest.mark.parametrize(("sizes", "emitter"), [((700, 3), "loop"), ((7, 700), "loop"), ((8, 700), "transpose")])
 def test_loops_move_short_sides_without_a_tile(sizes: tuple[int, int], emitter: str) -> None:
     entry = ix.hlo.parse(moved("f32", sizes, (1, 0))).entry
