@@ -61,8 +61,6 @@ ALL_MAPS = ("tests/ops", "tests/indexing_analysis", "tests/partitioner")
 RESULTS = ("Indexing", "IndexingMap", "SymbolicExpr", "Constraint", "Starts", "Start", "_Gather", "_Scatter", "bool")
 #: Mutants that no test can find, by name, with the reason.
 EQUIVALENT = {
-    "indexing_analysis/generic_inverse.py: _places: 0 -> 1": "what is solved is substituted before places are taken",
-    "indexing_analysis/generic_inverse.py: _take_digit: c > 0 -> c >= 0": "the coefficient of a digit is not 0",
     "ops/window_index.py: never_pads: dim.pad_low <= 0 -> dim.pad_low < 0": "the reference pads by nothing, in vain",
     "ops/linalg.py: _at_least: n - 1 -> n + 1": "two indices of a dimension are n - 1 apart at most",
     "ops/scan.py: _order: s.length - 1 -> s.length + 1": "two steps are length - 1 apart at most",
