@@ -272,6 +272,22 @@ def test_a_stencil_finds_the_planes_of_the_wave_before_and_the_rows_of_its_neigh
     assert 3 * size <= p.cache_bytes[0] <= 5.5 * size, "two planes, and some rows of a third, beside the result"
 
 
+def test_taps_of_a_window_move_once_where_few_iterations_fit_into_a_cache() -> None:
+    """A block sums a channel of all images, several of which 16 iterations cross: the box around them has whole images."""
+    lines = ["x = f32[96,96,113,113] parameter(0)", "y = f32[96,96,56,56] parameter(1)", "z = f32[] constant(0)"]
+    for k in range(3):
+        cut = f"[0:96], [0:96], [{k}:{k + 111}:2], [0:111:2]"
+        lines.append(f"c{k} = f32[96,96,56,56] slice(x), slice={{{cut}}}")
+        lines.append(f"m{k} = f32[96,96,56,56] multiply(c{k}, y)")
+        lines.append(f"r{k} = f32[96] reduce(m{k}, z), dimensions={{0,2,3}}, to_apply=sum")
+    lines.append("ROOT t = (f32[96], f32[96], f32[96]) tuple(r0, r1, r2)")
+    add = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }"
+    p = ix.predict(ix.hlo.parse(f"{add} ENTRY e {{ {chr(10).join(lines)} }}").entry, {"split_k": 1}, device="h100")
+    x, y = 4 * 96 * 96 * 113 * 113, 4 * 96 * 96 * 56 * 56
+    assert p.bytes[0] >= 1.5 * x + y
+    assert 0.9 * (x + y) <= p.memory_bytes[0] <= 1.25 * x + y
+
+
 def test_an_atomic_update_reads_what_it_writes() -> None:
     """Rows of an array far beyond the L2 cache: of each that an update reaches, both ways."""
     text = """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }

@@ -31,7 +31,7 @@ PLACES = (317, 541, 769)
 PIECES = (1, 4)  # pieces of a wave of blocks; a box around those that cross the end of a row is far too large
 WAVES = (1, 4, 16)  # waves of blocks, one after the other, whose part of an array the L2 cache may hold
 KEPT = 0.5  # the share of the L1 cache that an array may take which all blocks read whole: others pass through it
-ITERATIONS = 16  # threads and blocks are taken to be in step for so many iterations of each loop
+ITERATIONS = (16, 4, 1)  # threads and blocks are taken to be in step for so many iterations of each loop, if those fit
 BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
 
 
@@ -75,11 +75,12 @@ class _Loads:
     """The loads of an array, of which parts of a grid move boxes; the bytes of each part are counted once."""
 
     def __init__(self, argument: Argument, maps: Sequence[IndexingMap], sector_bytes: int) -> None:
-        self._argument, self._maps, self._sector_bytes = argument, maps, sector_bytes
-        few = [_first_iterations(m) for m in maps]
-        self._few, self._times = [m for m, _ in few], max((times for _, times in few), default=1)
-        self._whole: dict[Part, float] = {}
-        self._part: dict[Part, float] = {}
+        self._argument, self._sector_bytes = argument, sector_bytes
+        first = [[_first_iterations(m, count) for m in maps] for count in ITERATIONS]
+        turns = {tuple(m for m, _ in few): max((times for _, times in few), default=1) for few in first}
+        #: The maps, and those of the first iterations, with the number of turns that these take.
+        self._turns = {tuple(maps): 1, **turns}
+        self._known: dict[tuple[int, Part], float] = {}
 
     def of_pieces(self, grid: Dim3, length: int, pieces: int, most: float) -> float:
         """The bytes that so many neighbouring blocks move through a cache, as the sum of equal pieces of them: the median of
@@ -92,27 +93,21 @@ class _Loads:
         return pieces * reading[len(reading) // 2] if reading else float("inf")
 
     def _moved(self, blocks: Part, most: float) -> float:
-        """The bytes that some blocks move through a cache of `most` bytes; infinite if not even few iterations fit."""
-        whole = self._box_bytes(self._maps, blocks, self._whole)
-        if whole <= most:
-            return whole
-        if self._times == 1:
-            return float("inf")
-        part = self._box_bytes(self._few, blocks, self._part)
-        return part * self._times if part <= most else float("inf")
-
-    def _box_bytes(self, maps: Sequence[IndexingMap], blocks: Part, known: dict[Part, float]) -> float:
-        if blocks not in known:
-            known[blocks] = _box_bytes(self._argument, maps, blocks, self._sector_bytes)
-        return known[blocks]
+        """The bytes that some blocks move through a cache of `most` bytes; infinite if not even one iteration's fit."""
+        for k, (maps, turns) in enumerate(self._turns.items()):
+            if (k, blocks) not in self._known:
+                self._known[k, blocks] = _box_bytes(self._argument, maps, blocks, self._sector_bytes)
+            if self._known[k, blocks] <= most:
+                return self._known[k, blocks] * turns
+        return float("inf")
 
 
-def _first_iterations(m: IndexingMap) -> tuple[IndexingMap, int]:
-    """The map in the first few iterations of each loop, those over the lanes of a vector whole; and how often they run."""
+def _first_iterations(m: IndexingMap, count: int) -> tuple[IndexingMap, int]:
+    """The map in the first iterations of each loop, those over the lanes of a vector whole; and how often so many run."""
     times, ranges = 1, []
     for v in m.ranges:
         length = len(v.interval)
-        few = length if v.name == VECTOR else min(length, ITERATIONS)
+        few = length if v.name == VECTOR else min(length, count)
         times *= -(-length // few)
         ranges.append(Variable(v.name, Interval(v.lower, v.lower + few - 1)))
     return _restricted(m, m.dims, ranges), times
