@@ -67,6 +67,39 @@ def test_the_numbers_of_registers_are_not_computed() -> None:
     assert count_instructions(k, H100).issued == 65
 
 
+@pytest.mark.parametrize(("unroll", "control", "growth"), [(1, 8 * 2, 8), (4, 2 * 2, 2), (8, 0, 0)])
+def test_parts_of_an_index_count_where_loops_change_them(unroll: int, control: int, growth: int) -> None:
+    """By hand: 8 stores at th_x // 3 * 2 + i * 64 + i // 3. The first division is done once, the second, and its addition, in
+    each iteration; i * 64 is added once for all iterations that are unrolled together, and a constant if all are.
+    """
+    i = variable(6)
+    store = ir.Store("o0", (TH_X // 3 * 2 + i * 64 + i // 3,), ir.Constant("f32", 0.0))
+    loop = ir.For(6, ZERO, constant(8), 1, (store,), unroll=unroll)
+    counts = count_instructions(kernel([loop], [result(0, "f32", 1000)], 1, 32, i=("loop", 0, 7)), H100)
+    assert counts.issued == control + 8 + 4 + 8 * (4 + 1) + growth
+
+
+def test_a_warp_takes_the_branches_of_all_its_lanes() -> None:
+    """By hand: of each group of 16 lanes the last stores once, the others twice; the condition and a branch, one index."""
+    stores = [ir.Store("o0", (TH_X,), ir.Constant("f32", value)) for value in (1.0, 2.0, 3.0)]
+    branch = ir.If((ir.Within(TH_X % 16, 15, None),), (stores[0],), tuple(stores[1:]))
+    assert count_instructions(kernel([branch], [result(0, "f32", 64)], 1, 64), H100).issued == 2 * (3 + 1 + 1 + 1)
+
+
+def test_blocks_of_one_thread_are_lanes_of_a_warp() -> None:
+    """By hand, as above: a launch of 64 blocks counts as 64 warps, each of which does what 32 of them do."""
+    store = ir.Store("o0", (variable(3),), ir.Constant("f32", 1.0))
+    branch = ir.If((ir.Within(variable(3) % 64, 20, None),), (store,))
+    counts = count_instructions(kernel([branch], [result(0, "f32", 64)], 64, 1), H100)
+    assert counts.issued == 64 * (1 + 1 + 1 + 1)
+
+
+def test_integers_of_another_width_are_the_same_registers() -> None:
+    wide = ir.Op("convert", "s32", (ir.Load("s16", "i0", (TH_X,)),))
+    k = kernel([ir.Store("o0", (TH_X,), wide)], [given(0, "s16", 32), result(0, "s32", 32)], 1, 32)
+    assert count_instructions(k, H100).issued == 2
+
+
 def test_words_of_two_numbers_are_no_conversions() -> None:
     """By hand: a sum of two words and two stores; to take words apart takes no instruction."""
     words = ir.Constant("u32", 1), ir.Constant("u32", 2)

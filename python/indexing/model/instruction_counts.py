@@ -1,14 +1,15 @@
 """Instructions that the warps of a kernel issue, by the unit that executes them.
 
-The kernel is walked as a few of its warps run it, each by its first lane. The body of a loop is visited once, and counts for
-all iterations; conditions on data hold half of the time. The compiler's own choices (common subexpressions, strength
-reduction) are assumed: an index is computed once where it does not change, and costs its divisions. The counts are estimates.
+The kernel is walked as a few of its warps run it, which take a branch if one of a few lanes does. The body of a loop is visited
+once, and counts for all iterations; conditions on data hold half of the time. The compiler's own choices (common
+subexpressions, strength reduction) are assumed: the parts of an index are computed where they change (`index_costs.py`). The
+counts are estimates.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,6 +20,7 @@ from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixIns
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
 from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.kernels.passes.unroll import UnrollingRule
+from indexing.model.index_costs import IndexCosts, IndexPart
 from indexing.model.kernel_walk import KernelWalk
 from indexing.model.load_waits import LoadRun, StatementLoads, loads_of
 from indexing.ops.element_types import element_type
@@ -33,12 +35,12 @@ if TYPE_CHECKING:
 Units: TypeAlias = defaultdict[str, float]
 
 MATRIX = "matrix "
-SAMPLED = (2, 2)  # blocks, and warps of each
+PLACES, PLACES_OF = (317, 769), 1009  # blocks of a launch, and warps of each, that are walked: rows seldom begin there
+LANES = (0, 13, 31)  # lanes of a warp that are asked for conditions
 LOOP = 2  # instructions of an iteration besides those of its body
 SWAP = 8  # an atomic update without an instruction of its own is a loop that compares and swaps
 SHARED_SWAP = 4  # instructions of such a loop in shared memory, which sums of floats take
 TURNS = 2  # a warp takes so many for an atomic update of shared memory, besides those of lanes that have one element
-INDEX_DIVISION = 4  # the instructions that divide an index by a constant that is no power of two
 DIVISION = 20  # the instructions that divide integers
 LOAD_LANES = 32  # the lanes that load or store in a clock of a core
 #: Integer instructions of the library's conversions of floats below 16 bits; what is encoded was rounded before.
@@ -72,9 +74,9 @@ class InstructionCounts:
 
 def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
     """The instructions of a kernel whose threads run in parallel, before its values are lowered for the target."""
-    warp = device.cores.warp_size
-    warps = -(-prod(kernel.block) // warp)
-    blocks, of_block = _spread(prod(kernel.grid), SAMPLED[0]), _spread(warps, SAMPLED[1])
+    warp, threads = device.cores.warp_size, prod(kernel.block)
+    warps = -(-threads // warp)
+    blocks, of_block = _sampled(prod(kernel.grid), warp if threads == 1 else 1), _sampled(warps)
     share = prod(kernel.grid) * warps / (len(blocks) * len(of_block))
     units: Units = defaultdict(float)
     waits = 0.0
@@ -82,7 +84,7 @@ def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
     for block in blocks:
         longest = 0.0
         for number in of_block:
-            of_warp, waits_of_warp = visitor.walk((*_at(number * warp, kernel.block), *_at(block, kernel.grid)), share)
+            of_warp, waits_of_warp = visitor.walk([_ids(kernel, block, number * warp + lane) for lane in LANES], share)
             _add(units, of_warp)
             longest = max(longest, waits_of_warp)
         waits += longest * len(of_block)
@@ -113,10 +115,17 @@ def _add(units: Units, more: Units, times: float = 1.0) -> None:
         units[unit] += times * count
 
 
-def _spread(count: int, most: int) -> list[int]:
-    """At most so many of the numbers below `count`, evenly spaced."""
-    chosen = min(count, most)
-    return [count * (2 * k + 1) // (2 * chosen) for k in range(chosen)]
+def _sampled(count: int, step: int = 1) -> list[int]:
+    """Numbers below `count`, multiples of a step."""
+    return list(dict.fromkeys(count * place // PLACES_OF // step * step for place in PLACES))
+
+
+def _ids(kernel: ir.Kernel, block: int, thread: int) -> tuple[int, ...]:
+    """The ids of a thread and of its block, of the last if there are fewer; blocks of one thread are lanes of a warp."""
+    threads, blocks = prod(kernel.block), prod(kernel.grid)
+    if threads == 1:
+        block, thread = min(block + thread, blocks - 1), 0
+    return (*_at(min(thread, threads - 1), kernel.block), *_at(block, kernel.grid))
 
 
 def _at(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
@@ -127,13 +136,13 @@ def _at(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
 @dataclass(slots=True)
 class _Segment:
     """Statements that are executed one after the other, up to a loop or a branch, its `end`: their instructions by unit, their
-    indices without constant terms, each with its instructions, their loads, the functions that they call, and the index
-    variables that they define. If it `follows_barrier`, the loads before it are complete.
+    indices without constant terms, each with its parts once these are known, their loads, the functions that they call, and
+    the index variables that they define. If it `follows_barrier`, the loads before it are complete.
     """
 
     follows_barrier: bool = False
     units: Units = field(default_factory=lambda: defaultdict(float))
-    indices: dict[SymbolicExpr, int] = field(default_factory=dict)
+    indices: dict[SymbolicExpr, tuple[IndexPart, ...] | None] = field(default_factory=dict)
     loads: list[StatementLoads] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     definitions: list[ir.LetIndex] = field(default_factory=list)
@@ -189,8 +198,7 @@ class _Costs:
             set(self.unrolling.registers(s)) if self.registers and expressions else ()
         )  # registers have no addresses
         for base in (_without_offset(e) for e in expressions if e not in numbers):
-            if base not in segment.indices:
-                segment.indices[base] = _index_cost(base)
+            segment.indices[base] = None
         loads = loads_of(s, parts, expressions, self.in_memory)
         if loads.loads or (loads.used and loads.defined):
             segment.loads.append(loads)
@@ -212,10 +220,15 @@ class _WarpVisitor(KernelWalk):
     def __init__(self, body: ir.Kernel | ir.Function, costs: _Costs) -> None:
         super().__init__(body, ())
         self.costs = costs
+        self.index_costs = IndexCosts()
+        self.loops: list[tuple[int, int]] = []  # those around: iterations, and how many of them are unrolled together
 
-    def walk(self, given: Sequence[int], times: float) -> tuple[Units, float]:
-        """The instructions and the waits of a warp with these leading variables, which runs so many times."""
-        self.begin(given)
+    def walk(self, lanes: Sequence[Sequence[int]], times: float) -> tuple[Units, float]:
+        """The instructions and the waits of a warp, of which some lanes have these leading variables, and which runs so many
+        times.
+        """
+        self.begin(lanes[0])
+        self.lanes = lanes
         self.units: Units = defaultdict(float)
         self.waits = 0.0
         self.known: set[SymbolicExpr] = set()  # indices that are computed already
@@ -235,20 +248,35 @@ class _WarpVisitor(KernelWalk):
                 self._end(run)
             for s in segment.definitions:
                 self.define(s)
+                self.index_costs.add_definition(s, len(self.loops))
             self._count(segment, times, run)
             if isinstance(segment.end, ir.For):
                 self._loop(segment.end, times, run)
             elif segment.end is not None:
                 self._branch(segment.end, times, run)
 
+    def branches(self, s: ir.If) -> Iterator[tuple[Block, float]]:
+        """The bodies that a warp may run, each with its probability: a warp runs what any of its lanes does."""
+        taken = []
+        for given in self.lanes:
+            self.values[: len(given)] = given
+            taken.append(self.taken(s))
+        self.values[: len(self.lanes[0])] = self.lanes[0]
+        if max(taken) > 0:
+            yield s.then, max(taken)
+        if min(taken) < 1:
+            yield s.otherwise, 1 - min(taken)
+
     def _branch(self, s: ir.If, times: float, run: LoadRun) -> None:
+        waits_for_data = not all(isinstance(c, ir.Within) for c in s.conditions)
         branches = list(self.branches(s))
-        if len(branches) == 1:  # no branch: the loads of the guarded statements are under way with those around
-            return self._statements(branches[0][0], times, run)
-        self._end(run)
-        for body, probability in branches:
-            self._run(body, times * probability, LoadRun(run.times * probability))
-        return None
+        if len(branches) > 1 and waits_for_data:
+            self._end(run)
+            for body, probability in branches:
+                self._run(body, times * probability, LoadRun(run.times * probability))
+            return
+        for body, probability in branches:  # the loads of the guarded statements are under way with those around
+            self._statements(body, times * probability, run)
 
     def _loop(self, loop: ir.For, times: float, run: LoadRun) -> None:
         iterations = self.enter(loop)
@@ -256,6 +284,8 @@ class _WarpVisitor(KernelWalk):
             before = self.known
             self.known = set(before)
             together = self.costs.together(loop)
+            self.loops.append((iterations, together))
+            self.index_costs.add_counter(loop.variable, len(self.loops))
             if together >= iterations:
                 self._statements(loop.body, times * iterations, run)
             else:
@@ -263,20 +293,31 @@ class _WarpVisitor(KernelWalk):
                 self._end(run)
                 self._run(loop.body, times * iterations, LoadRun(run.times * iterations / together))
             self.known = before
+            self.loops.pop()
         self.leave(loop)
 
     def _count(self, segment: _Segment, times: float, run: LoadRun) -> None:
         for loads in segment.loads:
             run.add(loads, times)
         _add(self.units, segment.units, times)
-        new = [count for base, count in segment.indices.items() if base not in self.known]
-        self.known.update(segment.indices)
-        if new:
-            self.units["s32"] += times * sum(new)
+        for base, parts in segment.indices.items():
+            if parts is None:
+                parts = segment.indices[base] = self.index_costs.parts(base)
+            if base not in self.known:
+                self.known.add(base)
+                self.units["s32"] += sum(part.instructions * self._times(part, times) for part in parts)
         for function in segment.calls:
             units, waits = self._of_function(function)
             _add(self.units, units, times)
             self.waits += run.times * waits
+
+    def _times(self, part: IndexPart, times: float) -> float:
+        """The number of times that a part of an index is computed where statements run so many times."""
+        times /= prod(iterations for iterations, _ in self.loops[part.depth :])
+        if not part.is_linear:
+            return times
+        iterations, together = self.loops[part.depth - 1]
+        return 0.0 if together >= iterations else times / together
 
     def _of_function(self, name: str) -> tuple[Units, float]:
         """The instructions and waits of a function, with its index in the middle of its range."""
@@ -284,7 +325,7 @@ class _WarpVisitor(KernelWalk):
         if name not in known:
             function = self.costs.kernel.function(name)
             middle = [(v.interval.lower + v.interval.upper) // 2 for v in function.variables]
-            units, waits = _WarpVisitor(function, self.costs).walk(middle, 1.0)
+            units, waits = _WarpVisitor(function, self.costs).walk([middle], 1.0)
             for value in function.results:
                 _add(units, _of_values(subvalues(value), self.costs.registers))
             known[name] = units, waits
@@ -340,9 +381,12 @@ def _is_software(op: ir.Op) -> bool:
 
 
 def _unit(op: ir.Op) -> tuple[str, int]:
-    """The unit of an operation, by the type of its operands, and its instructions for one of a real function."""
+    """The unit of an operation, by the type of its operands, and its instructions for one of a function of f32 or s32."""
     kind = op.operands[0].type if op.operands else op.type
-    if (element := element_type(kind)).kind == "complex":
+    element = element_type(kind)
+    if op.opcode == "convert" and element.is_integer and element_type(op.type).is_integer:
+        return "s32", 0  # the same registers
+    if element.kind == "complex":
         return element.real, 4 if op.opcode in ("mul", "div") else 2
     if kind in ("f32", "f64"):
         return kind, 1
@@ -355,17 +399,3 @@ def _without_offset(expression: SymbolicExpr) -> SymbolicExpr:
     """An index without its constant term, which an instruction of memory adds to an address."""
     kind, numbers, _ = expression.nodes()[-1]
     return expression - numbers[0] if kind == "sum" and numbers[0] else expression
-
-
-def _index_cost(expression: SymbolicExpr) -> int:
-    """Instructions of an index: one for each term after the first, more for divisions."""
-    total = 0
-    nodes = expression.nodes()
-    for kind, _, operands in nodes:
-        if kind in ("floordiv", "mod"):
-            what, numbers, _ = nodes[operands[1]]
-            divisor = numbers[0] if what == "constant" else 0
-            total += 1 if divisor & (divisor - 1) == 0 and divisor else INDEX_DIVISION
-        elif kind not in ("constant", "variable"):
-            total += max(len(operands) - 1, 1)
-    return total

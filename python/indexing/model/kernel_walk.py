@@ -63,11 +63,15 @@ class KernelWalk:
 
     def branches(self, s: ir.If) -> Iterator[tuple[Block, float]]:
         """The bodies that may run, each with its probability."""
-        probability = prod(self.probability(c) for c in s.conditions)
+        probability = self.taken(s)
         if probability > 0:
             yield s.then, probability
         if probability < 1:
             yield s.otherwise, 1 - probability
+
+    def taken(self, s: ir.If) -> float:
+        """The probability that the conditions of a branch hold."""
+        return prod(self.probability(c) for c in s.conditions)
 
     def probability(self, condition: Value) -> float:
         """The probability of a condition: of an index by its range; one block is the last to arrive; of data a half."""
