@@ -146,8 +146,9 @@ class Facts:
         if kind == "min":
             return min(a for a, _ in spans), min(b for _, b in spans)
         if kind == "%":
-            (a, b), (p, q) = spans
-            return 0, min(max(abs(p), abs(q)) - 1, b if a >= 0 else inf)
+            n, d = parts  # the dividend may have been a multiple of the divisor more or less
+            least = [high for low, high in map(self.span, (n, n.plus(d, 1), n - d)) if low >= 0]
+            return 0, min([*least, max(map(abs, spans[1])) - 1])
         if kind == "*":
             return reduce(multiplied, spans)
         if kind != "/" or spans[1][0] <= 0 <= spans[1][1] or not are_finite(spans):
