@@ -12,6 +12,7 @@ from indexing.kernels.emitters.reduction.accumulators import value_bytes
 from indexing.kernels.emitters.reduction.mapping import (
     MAX_SPLITS,
     MIN_LOADS,
+    WARP,
     Dimensions,
     ReductionPlan,
     ceil_div,
@@ -40,6 +41,7 @@ MAX_SHORT_COLUMN = 16  # one thread reduces a column of at most so many elements
 MIN_COLUMN_LOADS = 8  # with fewer of a column, more threads share it only where there are fewer than MIN_SHARING in all
 MIN_SHARING = 1 << 14
 MAX_ROW_LOADS = 16  # a thread may have so many of a row before blocks share it
+MIN_WARP_LOADS = 8  # a thread of a warp has more before a second one shares the row, over shared memory
 MAX_IN_FLIGHT = 2  # the loads of a loop with at most so many instructions for an element are all on their way at once
 MAX_IN_THREAD = 31  # elements of a row that one thread reduces, if no number of threads shares them evenly
 MIN_WORD = 4  # bytes of the elements of such rows; those of narrower ones are read one by one
@@ -118,7 +120,7 @@ def _least_loads(match: Heroes, plan: ReductionPlan, loads: int) -> int:
     """
     d = plan.dimensions
     if not _are_in_flight(match, d):
-        return MIN_LOADS
+        return MIN_WARP_LOADS if d.kind == "row" and plan.threads <= WARP else MIN_LOADS
     if d.kind == "row":
         return MAX_ROW_LOADS if loads <= MAX_ROW_LOADS else MIN_LOADS
     return MIN_COLUMN_LOADS if d.reduced % (plan.threads * MIN_COLUMN_LOADS) == 0 else MIN_LOADS
@@ -251,7 +253,7 @@ def _row_group(match: Heroes, d: Dimensions, width: int, most: int, device: Devi
         return 1
     threads = min(threads_of_row(groups, width, width * size, most, device), sizes.row_threads)
     limit = min(most, sizes.row_threads) if d.is_worth_splitting else most
-    least = MAX_ROW_LOADS if _are_in_flight(match, d) else MIN_LOADS
+    least = MAX_ROW_LOADS if _are_in_flight(match, d) else MIN_LOADS if threads < WARP else MIN_WARP_LOADS
     return with_more_threads(threads, d.rows, groups, limit, device, least)
 
 
