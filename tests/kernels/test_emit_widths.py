@@ -169,6 +169,15 @@ def test_no_load_ends_beyond_an_operand() -> None:
     assert sorted(n for kind, n in in_code(kernel) if kind == "load") == [4, 8, 16, 16]
 
 
+def test_what_iterations_share_is_computed_once_where_lanes_write_them_out() -> None:
+    text = f"""{ADD}f {{ x = f32[65536] parameter(0) limits = f32[7] parameter(1) zero = f32[] constant(0)
+      e = f32[65536] exponential(x) y = f32[65536,7] broadcast(e), dimensions={{0}}
+      z = f32[65536,7] broadcast(limits), dimensions={{1}} m = f32[65536,7] maximum(y, z)
+      ROOT r = f32[65536] reduce(m, zero), dimensions={{1}}, to_apply=add }}"""
+    kernel = ix.emit(text)
+    assert max(vector_moves(kernel)["o0"]) == 4 and kernel.source.split("__global__")[1].count("exp_f32(") == 1
+
+
 @pytest.mark.parametrize(
     ("kind", "sizes", "dim", "width"),
     [("f32", (4, 64, 1024), 0, 4), ("f32", (2048, 26, 64), 1, 4), ("bf16", (4300, 5, 64), 1, 8)],
@@ -200,6 +209,14 @@ def test_what_neighbouring_lanes_share_makes_no_vector_narrower() -> None:
     ENTRY e {{ t = f16[64,64,16] parameter(0) x = f32[65536,8] parameter(1)
       ROOT r = f16[65536,16] fusion(t, x), kind=kLoop, calls=f }}"""
     assert {n for _, n in widths(ix.emit(ix.hlo.parse(text).entry.root))} == {4, 16}
+
+
+def test_a_second_warp_shares_a_row_only_if_it_has_enough_loads() -> None:
+    text = f"""{ADD}f {{ x = f32[512,SIZE] parameter(0) y = f32[512,SIZE] exponential(x) z = f32[512,SIZE] sqrt(y)
+      w = f32[512,SIZE] multiply(y, z) zero = f32[] constant(0)
+      ROOT r = f32[512] reduce(w, zero), dimensions={{1}}, to_apply=add }}"""
+    kernel, longer = (ix.emit(text.replace("SIZE", size)) for size in ("510", "2044"))
+    assert not kernel.shared_bytes and kernel.grid[0] * kernel.block[0] == 512 * 32 and longer.shared_bytes
 
 
 @pytest.mark.parametrize(("rows", "size"), [(16384, 5), (3000, 12), (2048, 26)])

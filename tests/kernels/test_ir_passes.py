@@ -20,7 +20,12 @@ from ir_reader import read_kernel
 
 FOLDER = Path(__file__).parents[1] / "ir_passes"
 BY_NAME = {p.name: p for p in PASSES}
-CASES_OF = {"fold-again": "fold", "dead-code-again": "dead-code", "inline-combiners": "inline"}
+CASES_OF = {
+    "fold-again": "fold",
+    "dead-code-again": "dead-code",
+    "hoist-from-lanes": "hoist",
+    "inline-combiners": "inline",
+}
 LAUNCH = "grid (4, 1, 1) block (32, 1, 1)"
 
 

@@ -41,7 +41,13 @@ FAULTS = 5  # each pass gets so many
 @pytest.fixture(scope="module")
 def changed():
     of_cuda = (
-        s for s in steps([GOLDEN / "dot_tile_bf16.hlo"], ("cuda",)) if s.of.name in ("async-copies", "pack-lanes")
+        s
+        for name, passes in (
+            ("dot_tile_bf16", ("async-copies", "pack-lanes")),
+            ("dot_simt_bias", ("hoist-from-lanes",)),
+        )
+        for s in steps([GOLDEN / f"{name}.hlo"], ("cuda",))
+        if s.of.name in passes
     )
     return [*steps(FILES, ("c", "opencl")), *of_cuda]
 

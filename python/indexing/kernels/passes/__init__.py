@@ -101,6 +101,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("inline", _for_any(inline_functions), "logical"),
     Pass("fold", _for_any(fold_constants), "logical", may_drop_loads=True),
     Pass("dead-code", _for_any(remove_dead_code), "logical", may_drop_loads=True),
+    Pass("hoist-from-lanes", _for_vectors(hoist_invariants), "memory"),
     Pass("unroll-in-lanes", _for_vectors(unroll_in_lanes), "memory"),
     Pass("unswitch", _for_any(unswitch), "memory"),
     Pass("split-lanes", _for_any(split_into_lanes), "memory"),
