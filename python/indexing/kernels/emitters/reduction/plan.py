@@ -120,7 +120,8 @@ def _least_loads(match: Heroes, plan: ReductionPlan, loads: int) -> int:
     """
     d = plan.dimensions
     if not _are_in_flight(match, d):
-        return MIN_WARP_LOADS if d.kind == "row" and plan.threads <= WARP else MIN_LOADS
+        is_warp = d.kind == "row" and plan.threads <= WARP and TARGETS[plan.dialect].has_threads
+        return MIN_WARP_LOADS if is_warp else MIN_LOADS
     if d.kind == "row":
         return MAX_ROW_LOADS if loads <= MAX_ROW_LOADS else MIN_LOADS
     return MIN_COLUMN_LOADS if d.reduced % (plan.threads * MIN_COLUMN_LOADS) == 0 else MIN_LOADS
