@@ -1,12 +1,14 @@
 """The concatenate emitter: sizes, dimensions, layouts, types, epilogues; thread maps."""
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Kernel
-from kernels import assert_written_once, check, prove, vector_moves, visits
+from kernels import assert_written_once, check, compiled, prove, vector_moves, visits
 
 
 def joined(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str = "") -> str:
@@ -172,3 +174,18 @@ def test_a_thread_that_sums_a_long_row_loads_vectors(kind: str, length: int, wid
     assert (visits(kernel.thread_to_input(1), (60, 32, length)) == 1).all()
     for target in ("c", "cuda", "opencl"):
         prove(Kernel(kernel.ir, portable_device(target)))
+
+
+def test_a_loop_copies_many_operands_and_computes_them_all() -> None:
+    """Frames of a signal: more slices than a kernel has arguments, of one array."""
+    x = np.arange(8 * 1000, dtype=np.float32).reshape(8, 1000)
+    run = compiled(ix.from_jax(lambda x: jnp.stack([x[:, 5 * k : 5 * k + 16] for k in range(97)], 1), x), device="cpu")
+    (kernel,) = run.kernels
+    assert kernel.emitter == "concatenate" and len(kernel.inputs) == 1
+    np.testing.assert_array_equal(run(x), np.stack([x[:, 5 * k : 5 * k + 16] for k in range(97)], 1))
+
+
+def test_a_thread_beside_others_has_few_operands() -> None:
+    for dialect, emitters in (("cuda", ["concatenate", "loop"]), ("c", ["concatenate", "concatenate"])):
+        entries = (ix.hlo.parse(joined("f32", [(64, 32)] * n, 0)).entry for n in (16, 17))
+        assert [ix.emit(e, dialect).emitter for e in entries] == emitters

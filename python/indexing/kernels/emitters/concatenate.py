@@ -36,7 +36,8 @@ from indexing.ops.linalg import FFT
 from indexing.ops.registry import traits_of
 
 NAME = CONCATENATE.opcode
-MAX_OPERANDS = 16  # the epilogue is built once for each operand
+MAX_OPERANDS = 128  # the epilogue is built once for each operand
+MAX_OPERANDS_OF_THREAD = 16  # of one that runs beside others: with more, few threads have much to do
 MAX_LANES = 8
 
 
@@ -53,10 +54,12 @@ def _is_hero(instruction: Instruction) -> bool:
 
 
 def runs_on(match: Heroes, device: Device) -> bool:
-    """Whether operands do not alternate within the vectors that a device's kernels write."""
+    """Whether operands do not alternate within the vectors that a device's kernels write, and are few for a thread."""
     hero = match.first
     (d,) = hero.ints("dimensions")
     alternates = d == _fastest_dimension(hero) and MAX_LANES % hero.shape.dimensions[d] == 0
+    if TARGETS[device.dialect].has_threads and len(hero.operands) > MAX_OPERANDS_OF_THREAD:
+        return False
     return not (alternates and TARGETS[device.dialect].vector_bytes)
 
 

@@ -248,9 +248,9 @@ class _GrowingKernel:
     def _has_room(self, node: Node) -> bool:
         if len(self.nodes) >= MAX_NODES or (self.looped and not self.has_updates and self.facts.needs_loop(node)):
             return False
-        fewer = sum(ref in self.inputs for ref in node.arrays)
-        arrays = len(self.inputs) - fewer + len(self._new_inputs(node)) + len(self.root.instruction.shape.leaves)
-        return arrays + len(self.outputs) <= MAX_ARRAYS
+        more = len(self._new_inputs(node)) - sum(ref in self.inputs for ref in node.arrays)
+        arrays = len(self.inputs) + more + len(self.root.instruction.shape.leaves)
+        return more <= 0 or arrays + len(self.outputs) <= MAX_ARRAYS
 
     def _must_be_in_memory(self, node: Node, users: Sequence[Node]) -> bool:
         """Whether the node is assembled from updates, or overwritten in place by a user."""
