@@ -157,27 +157,6 @@ def solve_output_to_input(instruction: Instruction, output: int) -> Indexing:
     ]
 
 
-def solve_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """b[i] reaches x[i] and all that is solved after it; so does a coefficient of equation i, in every column."""
-    sizes = instruction.operands[operand].shape.dimensions
-    out = instruction.shape.dimensions
-    rank = len(sizes)
-    batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
-    s, t = variables(2, rank)
-    left = instruction.flag("left_side")
-    n = out[-2] if left else out[-1]
-    if operand == 1:
-        own, results = (p, [s, q]) if left else (q, [p, s])
-        constraints = [_not_behind(instruction, own, s, n)]
-        return [[OperandIndexing(tensor_map([*batch, *results], sizes, [n], constraints=constraints))]]
-    equation, unknown = (q, p) if _transposed_access(instruction) else (p, q)
-    gap = 1 if instruction.flag("unit_diagonal") else 0
-    constraints = [_not_behind(instruction, equation, s, n), _not_behind(instruction, unknown, equation, n, gap)]
-    results = [s, t] if left else [t, s]
-    columns = out[-1] if left else out[-2]
-    return [[OperandIndexing(tensor_map([*batch, *results], sizes, [n, columns], constraints=constraints))]]
-
-
 def solve_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """Substitution, row by row, for all systems at once; only a's triangle is read."""
     a, b = (only_array(v) for v in values)
@@ -243,7 +222,6 @@ OPS = (
         "out[i] = (b[i] - sum_{c solved} op(a)[i, c] * out[c]) / op(a)[i, i], for each column of b",
         solve_output_to_input,
         solve_reference,
-        solve_input_to_output,
         expansion=solve_expansion,
         operations=_solve_operations,
     ),

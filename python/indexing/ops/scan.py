@@ -70,21 +70,13 @@ def _read(instruction: Instruction) -> _Scan:
 def output_to_input(instruction: Instruction, output: int) -> Indexing:
     """out[b, i] reads in[b, :i+1] if the state depends on it, else in[b, i]; a final state reads the whole row."""
     s = _read(instruction)
-    return [[_between(s, output, operand, from_output=True)] for operand in range(len(s.operand_sizes))]
+    return [[_read_of(s, output, operand)] for operand in range(len(s.operand_sizes))]
 
 
-def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[b, i] goes to out[b, i:] if the state depends on it, else to out[b, i], and to the final state."""
-    s = _read(instruction)
-    return [[_between(s, output, operand, from_output=False)] for output in range(len(s.result_sizes))]
-
-
-def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> OperandIndexing:
-    """The map between a result and an operand, in either direction: both have batch dimensions, one or both have steps."""
+def _read_of(s: _Scan, output: int, operand: int) -> OperandIndexing:
+    """The map from a result to an operand: both have batch dimensions, one or both have steps."""
     own, other = s.result_sizes[output], s.operand_sizes[operand]
     own_step, other_step = output < s.outputs, operand < s.inputs
-    if not from_output:
-        own, other, own_step, other_step = other, own, other_step, own_step
     earlier, same, exact = _steps(s, output, operand)
     d = variables(len(own))
     batch = [e for k, e in enumerate(d) if not (own_step and k == s.dimension)]
@@ -99,7 +91,7 @@ def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> Opera
             step = d[s.dimension]
         else:
             ranges.append(s.length)
-            constraints = _order(s, step, d[s.dimension], same, from_output) if own_step else []
+            constraints = _order(s, step, d[s.dimension], same) if own_step else []
         results.insert(s.dimension, step)
     exactness: Exactness = "exact" if exact and s.takes_elements else "over-approximate"
     reason = "" if exactness == "exact" else _SLICES if exact else UNUSED_REASON
@@ -121,11 +113,9 @@ def _steps(s: _Scan, output: int, operand: int) -> tuple[bool, bool, bool]:
     return earlier, number in direct, number in closed
 
 
-def _order(s: _Scan, step: SymbolicExpr, own: SymbolicExpr, same: bool, from_output: bool) -> list[Constraint]:
-    read, written = (step, own) if from_output else (own, step)
-    if s.backward:
-        read, written = written, read
-    return [(written - read, (0 if same else 1, s.length - 1))]
+def _order(s: _Scan, read: SymbolicExpr, written: SymbolicExpr, same: bool) -> list[Constraint]:
+    distance = read - written if s.backward else written - read
+    return [(distance, (0 if same else 1, s.length - 1))]
 
 
 # ---------------------------------------------------------------- reference
@@ -173,7 +163,6 @@ OPS = (
         "out[b, i], state = step(in[b, i], state), for i in order; then the last state",
         output_to_input,
         RunsComputations(reference),
-        input_to_output,
         exactness="exact for computations that use all; else a bound",
         calls="combines",
         operations=_operations,
