@@ -108,3 +108,11 @@ def test_views_have_no_kernel_beside_small_ones() -> None:
     text = """ENTRY e { p = f32[6,4] parameter(0) q = f32[24] parameter(1) v = f32[24] reshape(p) n = f32[24] negate(q)
       ROOT t = (f32[24], f32[24]) tuple(v, n) }"""
     assert [len(p.outputs) for p in planned(text)] == [1]
+
+
+def test_concatenations_are_one_kernel_with_others() -> None:
+    text = """ENTRY e { p = f32[6,4] parameter(0) q = f32[6,2] parameter(1) c = f32[6,6] concatenate(p, q), dimensions={1}
+      d = f32[6,6] concatenate(q, p), dimensions={1} ROOT t = (f32[6,6], f32[6,6]) tuple(c, d) }"""
+    assert [len(p.outputs) for p in planned(text)] == [2]
+    topk = """ENTRY e { x = f32[10,10] parameter(0) ROOT t = (f32[10,3], s32[10,3]) topk(x), k=3, largest=true }"""
+    assert len(planned(topk)) == 2

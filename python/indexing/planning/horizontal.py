@@ -45,7 +45,7 @@ def _is_small_loop(fusion: PlannedFusion, facts: GraphFacts, device: Device) -> 
     nodes = fusion.nodes
     if not nodes.isdisjoint(facts.coalesced) or any(_is_apart(n, facts) for n in nodes):
         return False
-    computes = any(n.op.is_elementwise and not n.op.is_source for n in nodes)  # else it may be a view
+    computes = any(n.op.kind == "computes" for n in nodes)  # else it may be a view
     moved = sum(map(storage_of, (*_inputs(fusion), *fusion.outputs))) / device.reached_bandwidth
     computed = sum(work_once(n.instruction) for n in nodes) * MAX_OPERATIONS / device.rates.operations
     return computes and max(moved, computed) <= SMALL * device.launch_seconds
