@@ -24,7 +24,9 @@ from kernels import compiled
         ((4096, 3), 384),
         ((64, 100, 5), 500),
         ((4001, 3), 120),  # no number of rows divides theirs: whole vectors
-        ((7, 12), 128),  # rows of about a vector, long ones, and those that blocks of a power of two do not cut
+        ((4001, 13), 104),
+        ((7, 12), 84),
+        ((7, 1), 128),  # no rows, long ones, and those that blocks of a power of two do not cut
         ((7, 700), 128),
         ((7, 32), 128),
         ((7, 256), 128),

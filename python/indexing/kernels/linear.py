@@ -20,9 +20,9 @@ from indexing.kernels.vectors import LANES, WIDTHS
 from indexing.ops.element_context import Index
 
 BLOCK_SIZE = 128  # threads
-# Where threads become loops, which end at the ends of rows, blocks have whole rows of at least MIN_ROW elements, at most
-# MAX_IN_ROWS together. Loops over short rows, of at most MAX_SHORT_ROW, need whole rows.
-MIN_ROW, MAX_IN_ROWS, MAX_SHORT_ROW = 16, 640, 7
+# Where threads become loops, which end at the ends of rows, blocks have whole rows, of at most MAX_IN_ROWS elements together;
+# if no number of short rows divides theirs, at most MAX_SHORT_ROW elements each, whole vectors of them.
+MAX_IN_ROWS, MAX_SHORT_ROW = 640, 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,7 @@ def block_of_rows(sizes: Sequence[int], device: Device) -> int:
     threads become loops over. A block then has as many rows as divide the size around them, and their place is that of one row.
     """
     row = sizes[-1] if sizes else 1
-    has_loops = MIN_ROW <= row <= MAX_IN_ROWS or 1 < row <= MAX_SHORT_ROW
-    is_uncut = not has_loops or BLOCK_SIZE % row == 0 or row % BLOCK_SIZE == 0
+    is_uncut = not 1 < row <= MAX_IN_ROWS or BLOCK_SIZE % row == 0 or row % BLOCK_SIZE == 0
     if is_uncut or 0 in sizes or TARGETS[device.dialect].has_threads:
         return min(BLOCK_SIZE, device.limits.block_size)
     most = min(MAX_IN_ROWS, device.limits.block_size)
