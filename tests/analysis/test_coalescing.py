@@ -250,6 +250,16 @@ def test_each_lane_of_a_vector_looks_up_an_element_of_its_own() -> None:
     assert "merge" not in read.reason
 
 
+def test_vectors_of_partial_sums_move_their_sectors_once() -> None:
+    """Blocks leave and collect a tile's sums in scratch memory, by vectors of 16 bytes a lane."""
+    text = """ENTRY e { a = f32[64,4096] parameter(0) b = f32[4096,64] parameter(1)
+      ROOT d = f32[64,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+    kernel = ix.emit(ix.hlo.parse(text), dialect="cuda")
+    scratch = [a for a in ix.coalescing(kernel, H100).accesses if a.scratch == 0]
+    parts = kernel.grid[0] * kernel.grid[1]
+    assert [a.bytes_moved for a in scratch] == 2 * [4 * parts * 64 * 64] and parts > 1
+
+
 def test_a_device_is_a_value() -> None:
     root = ix.hlo.parse("ENTRY e { p = f32[4096] parameter(0) ROOT n = f32[4096] negate(p) }").entry.root
     wide = H100.with_cores(warp_size=64).with_memory(sector_bytes=64, line_bytes=128)

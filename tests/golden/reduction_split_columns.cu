@@ -323,11 +323,11 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
     for (s32 step25 = 0; step25 < 16; step25++) {
       *(f32x4 *)(x3) = *(const f32x4 *)(w0 + (th_x * 4 + step25 * 768));
       #pragma unroll 4
-      for (s32 column26 = 0; column26 < 4; column26++) {
-        const f32 v27 = x3[column26];
-        const f32 v28 = sum0[column26];
+      for (s32 vector_index26 = 0; vector_index26 < 4; vector_index26++) {
+        const f32 v27 = x3[vector_index26];
+        const f32 v28 = sum0[vector_index26];
         const f32 v29 = v28 + v27;
-        sum0[column26] = v29;
+        sum0[vector_index26] = v29;
       }
     }
     const f32 v30 = sum0[0];

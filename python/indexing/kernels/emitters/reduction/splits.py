@@ -104,7 +104,7 @@ class Splits:
         """
         body, width = self.body, accumulators.width
         per = gcd(width, VECTOR_BYTES // max(storage_bytes(kept_type(k)) for k in accumulators.kinds))
-        with loop_over(body, width // per, "vector") as vector, lanes(body, per, "column") as lane:
+        with loop_over(body, width // per, "vector") as vector, lanes(body, per) as lane:
             place = (vector * (self.slots // width) + slot) * per + lane
             yield vector * per + lane, (body.scope.simplify(begin + place),)
 
