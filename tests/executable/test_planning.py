@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.detect import find_device
 from indexing.device.table import portable_device
 from indexing.executable import planned_kernels
 from indexing.hlo import Computation, Module
@@ -352,6 +353,22 @@ def test_a_hero_whose_epilogue_reads_it_back_through_a_reshape_counts_once(rows:
     (planned,) = planned_kernels(ix.hlo.parse(text))
     assert planned.kernel.emitter == "concatenate"
     assert planned.kernel.work == 3 * 64 * rows
+
+
+def test_a_product_is_computed_before_the_update_of_a_large_array() -> None:
+    """Of the array that is updated in place, a kernel moves the update alone: another launch costs less than loops."""
+    text = """ENTRY e {
+      s = f32[512,64,512] parameter(0)
+      h = f32[64,512] parameter(1)
+      w = f32[512,512] parameter(2)
+      i = s32[] parameter(3)
+      z = s32[] constant(0)
+      d = f32[64,512] dot(h, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      t = f32[64,512] tanh(d)
+      u = f32[1,64,512] reshape(t)
+      ROOT r = f32[512,64,512] dynamic-update-slice(s, u, i, z, z) }"""
+    planned = planned_kernels(ix.hlo.parse(text), find_device("h100"))
+    assert [p.kernel.emitter for p in planned] == ["dot-simt", "dynamic-update-slice"]
 
 
 @pytest.mark.parametrize(("text", "wanted"), PLANS.values(), ids=PLANS.keys())

@@ -117,9 +117,13 @@ class Planner:
 
     def _saves(self, node: Node, entry: Computation, inputs: Sequence[Ref], proposal: Proposal, graph: Graph) -> bool:
         alone = build_kernel_module({node}, node.arrays, graph).module.build().entry
-        moved = sum(map(storage_of, (*inputs, *proposal.outputs, *node.arrays)))
+        whole = predict(entry, {}, self.device)
+        arrays = sum(map(storage_of, (*inputs, *proposal.outputs)))
+        moved = min(arrays, float(whole.memory_bytes[0])) + sum(
+            map(storage_of, node.arrays)
+        )  # less of those updated in place
         rest = self.device.launch_seconds + moved / self.device.reached_bandwidth
-        return seconds_of_kernel(entry, self.device) > seconds_of_kernel(alone, self.device) + rest
+        return bool(whole.time[0] > seconds_of_kernel(alone, self.device) + rest)
 
     def is_slower(self, joined: Group, graph: Graph) -> bool:
         """Whether a kernel of several products is predicted to take longer than those that other emitters make of it."""
