@@ -53,6 +53,7 @@ def test_every_public_function_is_called() -> None:
         (lambda: ix.Tiles(3), "Tiles: sizes is an int; expected a sequence of integers"),
         (lambda: ix.convert.to_isl("x"), "to_isl: m is a str; expected an IndexingMap"),
         (lambda: ix.compose_all([(MAP,)]), "pairs of maps"),
+        (lambda: ix.compose_all([MAP], [MAP]), "zip\\(firsts, seconds\\)"),
         (lambda: ix.Equivalence((1,)), "a pair"),
         (lambda: ix.variable(0).evaluate([[[1], [2, 3]]]), "expected integers"),
     ],

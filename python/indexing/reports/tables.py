@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -109,9 +110,12 @@ class Tables:
         try:
             self._parquet.write_table(self._arrow.Table.from_pylist(rows, self._arrow.schema(fields)), unfinished)
             unfinished.replace(path)
-        except OSError:
+        except OSError as error:
             unfinished.unlink(missing_ok=True)
-            raise
+            why = os.strerror(error.errno) if error.errno else str(error)
+            raise OSError(
+                error.errno, f"{why}; what was written before is kept, and another run goes on from it", str(path)
+            ) from error
 
 
 def _key(row: Cells) -> Key:

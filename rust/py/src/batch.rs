@@ -327,6 +327,16 @@ pub fn count_all<'py>(
     PyList::new(py, batch.index.iter().map(|place| &counts[*place as usize]))
 }
 
+/// Whether what was composed is simplified.
+pub struct Simplifies(bool);
+
+impl<'py> FromPyObject<'py> for Simplifies {
+    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
+        let told = "expected True or False; the pairs are one argument, as in compose_all(zip(firsts, seconds))";
+        value.extract().map(Simplifies).map_err(|_| PyTypeError::new_err(told))
+    }
+}
+
 fn pair_of(pair: &Any<'_>) -> PyResult<(IndexingMap, IndexingMap)> {
     let both = pair.extract::<(Bound<'_, PyIndexingMap>, Bound<'_, PyIndexingMap>)>();
     let (first, second) =
@@ -336,10 +346,10 @@ fn pair_of(pair: &Any<'_>) -> PyResult<(IndexingMap, IndexingMap)> {
 
 /// Compose many pairs, the second after the first, and simplify; the rest as in `parse_all`.
 #[pyfunction]
-#[pyo3(signature = (pairs, simplify = true, threads = None, progress = None))]
+#[pyo3(signature = (pairs, simplify = Simplifies(true), threads = None, progress = None))]
 pub fn compose_all(
     pairs: &Any<'_>,
-    simplify: bool,
+    simplify: Simplifies,
     threads: Option<Threads>,
     progress: Option<&Any<'_>>,
 ) -> PyResult<PyMaps> {
@@ -347,7 +357,7 @@ pub fn compose_all(
     let items = items_of(pairs, pair_of)?;
     let size = |(a, b): &(IndexingMap, IndexingMap)| size_of(a) + size_of(b);
     let batch = Batch::of(&items, items.iter().map(size).sum(), call.threads);
-    let join = |w: &mut Workspace, (a, b): &(IndexingMap, IndexingMap)| match simplify {
+    let join = |w: &mut Workspace, (a, b): &(IndexingMap, IndexingMap)| match simplify.0 {
         true => compose_simplified(&mut w.arena, &mut w.scratch, a, b),
         false => compose(&mut w.arena, a, b),
     };
