@@ -259,7 +259,7 @@ class KnobSpace:
 
     @property
     def size(self) -> int:
-        """The number of legal plans that differ."""
+        """The number of legal plans that differ. A target may write the same kernel for two of them; `tune` tries one."""
         restricted = {n for c in self._rules for n in (c.knob, *c.given)}
         free = prod(len(k.values) for k in self.knobs if k.name not in restricted)
         return free * self._restricted([n for n in self.names if n in restricted], {})
