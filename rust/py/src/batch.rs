@@ -332,7 +332,8 @@ pub struct Simplifies(bool);
 
 impl<'py> FromPyObject<'py> for Simplifies {
     fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
-        let told = "expected True or False; the pairs are one argument, as in compose_all(zip(firsts, seconds))";
+        let told =
+            "expected True or False; the pairs are one argument, as in compose_all(zip(firsts, seconds))";
         value.extract().map(Simplifies).map_err(|_| PyTypeError::new_err(told))
     }
 }
@@ -346,7 +347,7 @@ fn pair_of(pair: &Any<'_>) -> PyResult<(IndexingMap, IndexingMap)> {
 
 /// Compose many pairs, the second after the first, and simplify; the rest as in `parse_all`.
 #[pyfunction]
-#[pyo3(signature = (pairs, simplify = Simplifies(true), threads = None, progress = None))]
+#[pyo3(signature = (pairs, simplify = Simplifies(true), threads = None, progress = None), text_signature = "(pairs, simplify=True, threads=None, progress=None)")]
 pub fn compose_all(
     pairs: &Any<'_>,
     simplify: Simplifies,
