@@ -21,6 +21,8 @@ PICTURE = re.compile(
 NEIGHBOUR = re.compile(
     r"\]\(\.\./([\w/]+)\.(?:md|ipynb)"
 )  # beside a notebook's folder; MkDocs leaves such links as they are
+#: What only the tests of examples read.
+FOR_TESTS = re.compile(r"^<BLANKLINE>$|  # doctest: .*$", re.MULTILINE)
 #: The pages of the reference, and the folders of the package whose public names stand on each.
 TOPICS = {
     "maps": ("indexing", "_core", "certificates"),
@@ -42,7 +44,7 @@ MODULES = {
 
 def beside(text: str) -> str:
     """The text with links that hold for documents in one folder, and pictures, which lead to their files, for both schemes."""
-    text = PICTURE.sub(r"[![\2](\3#only-light)](\3)\n[![\2](\1#only-dark)](\1)", text)
+    text = PICTURE.sub(r"[![\2](\3#only-light)](\3)\n[![\2](\1#only-dark)](\1)", FOR_TESTS.sub("", text))
     return re.sub(r"\]\((?:docs/|\.\./)", "](", text)
 
 
