@@ -4,6 +4,7 @@ unswitching: a loop-invariant condition is evaluated once, in front of the loop.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from indexing._core import Interval, constant
@@ -17,7 +18,7 @@ MAX_COPIED = 64  # statements of a body that may be duplicated
 
 def unswitch(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with loop-invariant conditions around loops whose whole body is one branch, and around loops over lanes all of
-    whose branches have them.
+    whose branches have them, or the opposite.
     """
     names = Names(kernel.variables, kernel.body)
 
@@ -32,10 +33,10 @@ def _unswitched(loop: ir.For, names: Names) -> ir.Statement:
     branches = [s for s in loop.body if isinstance(s, ir.If)]
     rest = tuple(s for s in loop.body if not isinstance(s, ir.If))
     defined = {loop.variable, *(s.variable for s in rest if isinstance(s, ir.LetIndex | ir.For))}
-    conditions = {b.conditions for b in branches}
-    if len(conditions) != 1 or any(b.otherwise for b in branches):
+    conditions = list(dict.fromkeys(b.conditions for b in branches))
+    if not conditions or any(b.otherwise for b in branches) or not _are_alternatives(*conditions):
         return loop
-    (shared,) = conditions
+    shared = conditions[0]
     if not all(_is_invariant(c, defined) for c in shared):
         return loop
     if not rest and len(branches) == 1:
@@ -47,9 +48,26 @@ def _unswitched(loop: ir.For, names: Names) -> ir.Statement:
         or not _has_one_edge(shared)
     ):
         return loop
-    whole = tuple(t for s in loop.body for t in (s.then if isinstance(s, ir.If) else (s,)))
-    other = Copying(names, names.variables, (replace(loop, body=rest),), {}, {}).body
-    return ir.If(shared, (replace(loop, body=whole),), other)
+    whole, other = (replace(loop, body=_where(loop.body, holds)) for holds in (conditions[:1], conditions[1:]))
+    return ir.If(shared, (whole,), Copying(names, names.variables, (other,), {}, {}).body)
+
+
+def _are_alternatives(first: tuple[ir.Value, ...], *others: tuple[ir.Value, ...]) -> bool:
+    """Whether there is one condition, or a second one that holds where the first, on one edge, does not."""
+    if not others:
+        return True
+    given, other = first[0], others[0][0]
+    if len(others) > 1 or not (_has_one_edge(first) and _has_one_edge(others[0])):
+        return False
+    if not (isinstance(given, ir.Within) and isinstance(other, ir.Within)):
+        return False
+    below, above = (given, other) if given.lower is None else (other, given)
+    return below.upper is not None and (below.expression, below.upper + 1) == (above.expression, above.lower)
+
+
+def _where(body: ir.Block, holds: Collection[tuple[ir.Value, ...]]) -> ir.Block:
+    """A body whose branches with conditions of some that hold are taken, and others are not."""
+    return tuple(t for s in body for t in ((s.then if s.conditions in holds else ()) if isinstance(s, ir.If) else (s,)))
 
 
 def _has_one_edge(conditions: tuple[ir.Value, ...]) -> bool:
