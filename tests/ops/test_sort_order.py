@@ -70,6 +70,22 @@ def test_orders(case: str, length: int) -> None:
             np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
 
 
+@pytest.mark.parametrize("case", ["rising", "falling", "magnitude", "nothing"])
+@pytest.mark.parametrize("kind", ["f32", "s32"])
+def test_orders_of_one_operand(case: str, kind: str) -> None:
+    """Elements that the comparator gives no order keep their places, unless nothing tells them apart."""
+    _, body, less = CASES[case]
+    module = program([kind], body.replace("f32", kind), 65)
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        x = rng.choice(SPECIAL, (3, 65)) if seed else rng.standard_normal((3, 65)) * 4
+        x = np.nan_to_num(x, posinf=9, neginf=-9).astype(module.entry.parameters[0].shape.dtype)
+        (want,) = by_comparisons(less, x)
+        actual = ix.evaluate(module, x)
+        np.testing.assert_array_equal(actual, want)
+        np.testing.assert_array_equal(np.signbit(actual), np.signbit(want))
+
+
 def test_total_order_tells_zeros_and_nans_apart() -> None:
     module = program(["f32"], "ROOT c = pred[] compare(a0, b0), direction=LT, type=TOTALORDER", 6)
     row = np.array([np.nan, 0.0, -0.0, -np.nan, np.inf, -np.inf], np.float32)

@@ -12,7 +12,7 @@ from indexing.ops.dependence import parameters_used
 from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.operation_count import CountInside, OperationCount, no_operations
-from indexing.ops.sort_order import order_of_rows, ordered_keys, stable_order
+from indexing.ops.sort_order import order_of_rows, ordered_keys, sorted_values, stable_order
 from indexing.ops.top_elements import top_elements_expansion
 from indexing.ops.values import HloValue, only_array
 
@@ -54,9 +54,13 @@ def sort_reference(instruction: Instruction, values: Sequence[HloValue], interpr
         return tuple(arrays) if instruction.shape.is_tuple else arrays[0]
     moved = np.moveaxis(arrays[0], dimension, -1).shape
     rows = [np.moveaxis(a, dimension, -1).reshape(-1, moved[-1]) for a in arrays]
-    order = order_of_rows(instruction.called[0], rows, interpreter)
-    taken = [np.take_along_axis(r, order, axis=-1).reshape(moved) for r in rows]
-    results = tuple(np.moveaxis(t, -1, dimension) for t in taken)
+    alone = sorted_values(instruction.called[0], rows[0], interpreter) if len(rows) == 1 else None
+    if alone is None:
+        order = order_of_rows(instruction.called[0], rows, interpreter)
+        taken = [np.take_along_axis(r, order, axis=-1) for r in rows]
+    else:
+        taken = [alone]
+    results = tuple(np.moveaxis(t.reshape(moved), -1, dimension) for t in taken)
     return results if instruction.shape.is_tuple else results[0]
 
 

@@ -19,6 +19,25 @@ from indexing.ops.values import Array
 MAX_LENGTH = 2**31  # positions in rows of this length fit into one int64 beside a key of 32 bits
 
 
+def sorted_values(less: Computation, rows: Array, interpreter: Interpreter) -> Array | None:
+    """The rows of one operand in the order of their values, rising or falling, if the comparator agrees, and gives elements of
+    different bits an order, so that those without one may change places; None otherwise.
+    """
+    if rows.dtype.kind not in "iufb":
+        return None
+    rising = np.sort(rows, axis=-1)
+    for values in (rising, rising[:, ::-1]):
+        before, behind = values[:, :-1], values[:, 1:]
+        (falls,) = apply(less, [behind, before], interpreter)
+        if np.any(falls):
+            continue
+        (rises,) = apply(less, [before, behind], interpreter)
+        bits = np.dtype(f"u{rows.dtype.itemsize}")
+        if np.all(rises | (before.view(bits) == behind.view(bits))):
+            return values
+    return None
+
+
 def order_of_rows(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
     """For each row, the stable order of its elements: [row, position] -> element."""
     for order in _likely_orders(less, rows):
