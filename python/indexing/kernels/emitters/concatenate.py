@@ -37,7 +37,7 @@ from indexing.ops.registry import traits_of
 
 NAME = CONCATENATE.opcode
 MAX_OPERANDS = 128  # the epilogue is built once for each operand
-MAX_OPERANDS_OF_THREAD = 16  # of one that runs beside others: with more, few threads have much to do
+MAX_OPERANDS_OF_THREAD = 16  # operands that a thread beside others reads: with more, few threads have much to do
 MAX_LANES = 8
 
 
