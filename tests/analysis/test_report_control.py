@@ -82,7 +82,8 @@ def test_loops_of_a_processor_launch_no_small_kernels(turns: int, width: int, is
 def test_totals_are_those_of_all_runs() -> None:
     report = ix.analyze(as_xla_runs_it(PROGRAM), "h100")
     (y,) = [f for f in report.fusions if f.name == "y"]
-    assert y.ideal_bytes == 10 * 2 * 64 * 4 and y.seconds == 10 * y.run_seconds
+    assert y.bytes == 10 * 2 * 64 * 4 and y.seconds == 10 * y.run_seconds
+    assert y.ideal_bytes == y.dram_bytes == 2 * 64 * 4, "later turns find in a cache what the first left there"
     started = report.device.first_launch_seconds
     assert (
         report.seconds == pytest.approx(started + sum(f.run_seconds * f.times for f in report.fusions)) and started > 0

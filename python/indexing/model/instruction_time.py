@@ -74,14 +74,6 @@ def repeated(time: KernelTime, device: Device, moved: float) -> KernelTime:
     return _timed(time, {**demand, "memory_bytes": 0.0, "memory_loads": 0.0}, device)
 
 
-def moving_at_least(time: KernelTime, least: float, device: Device) -> KernelTime:
-    """The time if memory moves so many bytes: those that must move, where an estimate of the kernel's accesses has fewer."""
-    demand = time.demand
-    if demand is None or demand["memory_bytes"] >= least:
-        return time
-    return _timed(time, {**demand, "memory_bytes": least}, device)
-
-
 def inlined(time: KernelTime, device: Device) -> KernelTime:
     """The time of each of a kernel's runs in a loop. A processor's loop of small kernels is one function, which launches none;
     what fits into a core's own cache stays there from run to run.

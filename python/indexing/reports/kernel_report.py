@@ -89,8 +89,8 @@ class FusionReport:
 
     @property
     def ideal_bytes(self) -> int:
-        """The bytes that must move, in all runs."""
-        return self.times * sum(r.ideal_bytes for r in self.accesses)
+        """The bytes that must move, in all runs: not those that caches keep from run to run."""
+        return min(self.times * sum(r.ideal_bytes for r in self.accesses), round(self.dram_bytes))
 
     @property
     def dram_bytes(self) -> float:

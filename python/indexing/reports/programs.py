@@ -160,21 +160,28 @@ def _in_loops(schedule: Schedule, reports: Mapping[Step, FusionReport], device: 
 def _repeated(report: FusionReport, run: Run, device: Device, moved: float) -> FusionReport:
     """The report of a kernel's runs in a loop, each turn of which moves so many bytes: the mean of the first and the others."""
     once = predict_instruction(run.step.instruction, device)
+    first = once.demand
     again = repeated(once, device, moved)
     if run.times >= MIN_LAUNCHES:
         once = again = inlined(again, device)
-    if once.seconds is None or again.seconds is None:
+    if first is None or again.demand is None:
         return report
     part, why = limit_of(again, device)
-    seconds = again.seconds + (once.seconds - again.seconds) / run.times
+    seconds = _mean(once.seconds or 0.0, again.seconds or 0.0, run.times)
     return replace(
         report,
         run_seconds=seconds,
+        memory_bytes=_mean(first["memory_bytes"], again.demand["memory_bytes"], run.times),
         run_seconds_lost=min(report.run_seconds_lost, seconds),
         limit=again.limit or "",
         limit_part=part,
         limit_why=why,
     )
+
+
+def _mean(first: float, later: float, times: int) -> float:
+    """The mean of the first of so many runs and of those after it."""
+    return later + (first - later) / times
 
 
 def _report_of_parts(step: Step, device: Device) -> FusionReport:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.model.instruction_time import moving_at_least, predict_instruction, predict_library
+from indexing.model.instruction_time import predict_instruction, predict_library
 from indexing.reports.limits import limit_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device, in_li
     if predicted.seconds is None:
         return Times(None, note=predicted.note)
     wasted, least = sum(row.wasted for row in rows), sum(row.ideal_bytes for row in rows)
-    predicted = moving_at_least(predicted, least, device)
     lost = (predicted.seconds or 0.0) - predicted.seconds_without(device, wasted, least) if wasted else 0.0
     memory_bytes = None if predicted.demand is None else predicted.demand["memory_bytes"]
     part, why = limit_of(predicted, device)
