@@ -1,6 +1,6 @@
 """The roofline of a program: what is attainable bounds what is predicted, and the picture shows each kernel where it belongs."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -50,6 +50,44 @@ def test_each_kernel_is_a_disk_and_those_that_lose_time_are_red() -> None:
         assert all(step >= 0 for step in steps) if side == "cx" else all(step <= 0 for step in steps)
     area = {f.name: (float(disks[f.name].get("r")) - 3) ** 2 / f.share for f in report.fusions}
     assert max(area.values()) == pytest.approx(min(area.values()), rel=0.1)
+
+
+PRODUCTS = "".join(
+    f"""d{t} = {t}[512,512] dot(a{t}, a{t}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  n{t} = {t}[512,512] add(a{t}, d{t})\n"""
+    for t in ("f32", "bf16", "f64")
+)
+MANY_ROOFS = ix.hlo.parse(
+    "ENTRY e { "
+    + "".join(f"a{t} = {t}[512,512] parameter({k}) " for k, t in enumerate(("f32", "bf16", "f64")))
+    + PRODUCTS
+    + "ROOT r = (f32[512,512], bf16[512,512], f64[512,512]) tuple(nf32, nbf16, nf64) }"
+)
+
+
+@pytest.mark.parametrize(
+    "module", [*(ix.hlo.load(ROOT / f"examples/{name}.hlo") for name in ("rotary", "transformer_block")), MANY_ROOFS]
+)
+@pytest.mark.parametrize("device", ["h100", "a100", "cpu"])
+def test_no_line_or_disk_is_behind_a_text(module: ix.hlo.Module, device: str) -> None:
+    picture = ElementTree.fromstring(roofline_svg(ix.analyze(module, device)))
+    roofs = [line for line in picture.iter(SVG + "line") if line.get("stroke-opacity") == "0.8"]
+    levels = [line for line in roofs if line.get("y1") == line.get("y2")]
+    boxes = []
+    for text in picture.iter(SVG + "text"):
+        x, y, wide = float(text.get("x")), float(text.get("y")), 6.0 * len(text.text)
+        left = x - {"start": 0, "middle": wide / 2, "end": wide}[text.get("text-anchor")]
+        boxes.append((left, y - 8, left + wide, y, text.text))
+    for left, top, right, bottom, text in boxes:
+        assert left >= 0 and right <= 640, text
+        for line in levels:
+            is_beside = float(line.get("x2")) < left or float(line.get("x1")) > right
+            assert is_beside or not top < float(line.get("y1")) < bottom, text
+        for disk in picture.iter(SVG + "circle"):
+            x, y, r = (float(disk.get(name)) for name in ("cx", "cy", "r"))
+            assert not (left - r < x < right + r and top - r < y < bottom + r), (text, disk.find(SVG + "title").text)
+    for a, b in combinations([box for box in boxes if ":" in box[-1]][1:], 2):
+        assert a[1] >= b[3] or b[1] >= a[3], (a, b)
 
 
 def test_names_of_a_program_are_text_in_the_picture() -> None:
