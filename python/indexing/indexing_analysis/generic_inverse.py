@@ -35,7 +35,7 @@ def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
     if whole.is_known_empty:
         return OperandIndexing(whole, (), m.exactness, m.reason, None, m.leaf, pieces)
     values = tuple(
-        replace(v, map=_moved(v.map, whole), bounds=v.bounds or _bounds(m.map, k))
+        replace(v, map=_moved(v.map, whole), bounds=v.bounds or _bounds(m.map, whole, k))
         for k, v in enumerate(m.runtime_values)
     )
     inverse = _with_results(whole, whole.results[: len(m.map.dims)])
@@ -63,7 +63,7 @@ def _in_order(m: IndexingMap) -> IndexingMap:
     moved = [variable(place.get(v, v)) for v in range(len(m.variables))]
     results = [e.replace_variables(moved) for e in m.results]
     constraints = [(e.replace_variables(moved), b) for e, b in m.constraints]
-    ranges = [m.variables[v] for v in order]
+    ranges = [m.variables[v].interval for v in order]
     return IndexingMap(_symbolic(m, results), list(m.dims), ranges, list(m.runtimes), constraints)
 
 
@@ -76,13 +76,19 @@ def _symbolic(m: IndexingMap, results: Sequence[SymbolicExpr]) -> SymbolicMap:
 
 
 def _moved(place: IndexingMap, inverse: IndexingMap) -> IndexingMap:
-    """The place of a runtime value, from the results of the inverse, and from its runtime variables."""
+    """The place of a runtime value, from the results of the inverse, and from its runtime variables if it depends on some."""
     known, first = inverse.results, len(inverse.dims) + len(inverse.ranges)
-    runtimes = (variable(first + k) for k in range(len(place.runtimes)))
-    at = [*known[: len(place.dims)], *known[len(place.dims) :][: len(place.ranges)], *runtimes]
-    return _with_results(inverse, [e.replace_variables(at) for e in place.results])
+    runtimes = list(inverse.runtimes) if place.runtimes else []
+    own = (variable(first + k) for k in range(len(place.runtimes)))
+    at = [*known[: len(place.dims)], *known[len(place.dims) :][: len(place.ranges)], *own]
+    used = [e.replace_variables(at) for e in place.results]
+    symbols = len(inverse.ranges) + len(runtimes)
+    return IndexingMap(
+        SymbolicMap(len(inverse.dims), symbols, used), list(inverse.dims), list(inverse.ranges), runtimes, []
+    )
 
 
-def _bounds(m: IndexingMap, runtime: int) -> tuple[int, int]:
-    interval = m.runtimes[runtime].interval
-    return interval.lower, interval.upper
+def _bounds(m: IndexingMap, inverse: IndexingMap, runtime: int) -> tuple[int, int] | None:
+    """The bounds of a runtime value, unless its variable in the inverse has them."""
+    own = m.runtimes[runtime].interval
+    return None if own == inverse.runtimes[runtime].interval else (own.lower, own.upper)

@@ -48,18 +48,6 @@ def slice_output_to_input(instruction: Instruction, output: int) -> Indexing:
     return [[read], *([OperandIndexing(start_map(instruction, k, sizes))] for k in indices)]
 
 
-def slice_input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i] goes to out[i - start] if that is inside the slice; a start index reaches all of out."""
-    if operand:
-        return [[_all_outputs(instruction, operand)]]
-    sizes = instruction.operands[0].shape.dimensions
-    starts = _slice_starts(instruction, sizes)
-    d = variables(len(sizes))
-    results = [e - s for e, s in zip(d, starts.exprs, strict=True)]
-    inside = box(d, starts.exprs, instruction.shape.dimensions)
-    return [[starts.read_by(tensor_map(results, sizes, (), starts.bounds, inside))]]
-
-
 def slice_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """The slice at the clamped starts."""
     operand, *starts = (only_array(v) for v in values)
@@ -155,8 +143,7 @@ OPS = (
         "out[i] = in[clamp(0, start, size - slice_size) + i]",
         slice_output_to_input,
         slice_reference,
-        slice_input_to_output,
-        dynamic.dynamic_slice,
+        element=dynamic.dynamic_slice,
         operations=no_operations,
     ),
     DYNAMIC_UPDATE_SLICE,

@@ -131,39 +131,6 @@ def _indices_map(s: _Scatter) -> OperandIndexing:
     return s.vectors.whole(batch, s.operand, ranges)
 
 
-# ---------------------------------------------------------------- input to output
-
-
-def input_to_output(instruction: Instruction, operand: int) -> Indexing:
-    """in[i] stays; update[b, w] goes to out[index(b) + w] if its window fits; an index vector may reach any element."""
-    s = _read(instruction)
-    used = _dependence(s)
-    if operand < s.count:
-        reads = ((k, operand in used[k] or operand == k) for k in range(s.count))
-        return [[_operand_map(s, operand, k, used[k])] if is_read else [] for k, is_read in reads]
-    if operand == s.count:
-        return [[_from_index(s)] for _ in range(s.count)]
-    return [[_from_update(s)] if operand - 1 in used[k] else [] for k in range(s.count)]
-
-
-def _from_update(s: _Scatter) -> OperandIndexing:
-    d = variables(len(s.update))
-    batch = [d[k] for k in s.batch_dims]
-    starts = s.starts(batch, s.update)
-    offset = dict(zip(s.window_dims, (d[k] for k in s.update_window_dims), strict=True))
-    return starts.read_by(tensor_map(s.vectors.operand_index(starts, batch, offset), s.update, (), starts.bounds))
-
-
-def _from_index(s: _Scatter) -> OperandIndexing:
-    vectors = s.vectors
-    d = variables(len(vectors.sizes))
-    free = [k for k in range(len(s.operand)) if k not in vectors.operand_batch]
-    at = dict(zip(free, variables(len(free), len(d)), strict=True))
-    at.update(zip(vectors.operand_batch, (d[k] for k in vectors.own_batch), strict=True))
-    results = [at[k] for k in range(len(s.operand))]
-    return OperandIndexing(tensor_map(results, vectors.sizes, [s.operand[k] for k in free]))
-
-
 # ---------------------------------------------------------------- reference
 
 
@@ -243,8 +210,7 @@ SCATTER = Op(
     "out[i] = fold(in[i], update[b, i - scatter_indices[b]] for all b whose window fits into the operand)",
     output_to_input,
     RunsComputations(reference),
-    input_to_output,
-    dynamic.scatter,
+    element=dynamic.scatter,
     exactness="exact for what is written; a bound for what may be replaced",
     calls="combines",
     reads_many=True,
