@@ -28,7 +28,7 @@ MAX_DEATHS = 2  # an item is given up after so many processes died of it
 MEBIBYTE = 1 << 20
 # Reserved memory counts as allocated where it is writable: the core's allocator reserves a gibibyte that it may never use.
 _ALLOCATOR = {"MIMALLOC_ARENA_EAGER_COMMIT": "0"}
-_DIED = "the process that worked on it died, twice: it may need more memory than there is"
+_DIED = "the process that worked on it died, twice: it may need more memory than {}"
 _NO_START = (
     "worker processes can't start (exit status {}): does the script call this below `if __name__ == '__main__':`?"
 )
@@ -149,7 +149,8 @@ class _Pool(Generic[Item, Result]):
         if item is not None and deaths < MAX_DEATHS:
             self.waiting.append((item, deaths))
         elif item is not None:
-            yield self.failed(item, _DIED)
+            most = self.limits.mebibytes
+            yield self.failed(item, _DIED.format("there is" if most is None else f"the limit of {most} MiB"))
         self._replace(worker)
 
     def _replace(self, worker: _Worker[Item]) -> None:

@@ -102,20 +102,24 @@ class FileRows:
     fusions: list[Cells] = field(default_factory=list)
 
 
-def sources_in(folder: Path, apart_from: Path) -> Iterator[Source]:
+def sources_in(folder: Path, *apart_from: Path) -> Iterator[Source]:
     """The programs below a folder, in the order of their paths; one file for each program that XLA dumped.
 
-    Hidden files and those below `apart_from` are left out, and what XLA dumps of a program beside its text. What can't be read
-    (a broken link, a pipe, a file or folder of another user) is a source with a problem.
+    Hidden files, tables (`.parquet`), `apart_from` and what is below them are left out, and what XLA dumps of a program beside
+    its text. What can't be read (a broken link, a pipe, a file or folder of another user) is a source with a problem.
     """
     problems: list[OSError] = []
     for place, folders, files in os.walk(folder, onerror=problems.append):
         here = Path(place)
-        dumped = dumped_programs(here)
+        dumped, itself = dumped_programs(here), here.resolve()
         folders[:] = sorted(
-            f for f in folders if not f.startswith(".") and f not in dumped and (here / f).resolve() != apart_from
+            f for f in folders if not f.startswith(".") and f not in dumped and (here / f).resolve() not in apart_from
         )
-        paths = sorted(dumped.values()) or sorted(here / f for f in files if not f.startswith("."))
+        paths = sorted(dumped.values()) or sorted(
+            here / f
+            for f in files
+            if not f.startswith(".") and not f.endswith(".parquet") and itself / f not in apart_from
+        )
         yield from (source_of(folder, path) for path in paths)
     yield from (_unreadable(folder, Path(e.filename), e.strerror or str(e)) for e in problems)
 

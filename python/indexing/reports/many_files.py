@@ -92,7 +92,8 @@ def analyze_files(
     tables = Tables(Path(out))
     with locked(Path(out) / ".lock", 0.0, f"another run writes to {out}: wait for its end, or give another folder"):
         known = tables.known(chosen, retry_errors)
-        sources = list(sources_in(place, Path(out).resolve()))
+        written = [Path(path).resolve() for path in (out, log) if path is not None]
+        sources = list(sources_in(place, *written))
         new = [s for s in sources if s.key not in known]
         run_log = _RunLog(None if log is None else Path(log), place, len(new), len(sources) - len(new))
         done = _rows(new, chosen, workers, Limits(timeout, memory), ray, tables.flush_if_due)
