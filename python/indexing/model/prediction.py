@@ -235,7 +235,8 @@ class _Fusion:
         if kernels:
             least = least_bytes(self.computation, kernels[0].kernel)
             counts["memory_bytes"] = np.maximum(counts["memory_bytes"], least)
-        exact[:] = (sums[:, -1] != 0) & (of_plan["exact"] != 0)
+        in_loops = blocks * threads < of_plan["grid"] * of_plan["block"]
+        exact[:] = (sums[:, -1] != 0) & (of_plan["exact"] != 0) & ~(in_loops & (of_plan["hoists"] != 0))
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
         if key not in self.kernels:

@@ -67,7 +67,7 @@ class KernelTraffic:
     by_block: dict[int, Floats] = field(default_factory=dict)
     NUMBERS: ClassVar = (
         *("grid", "block", "registers", "shared_bytes", "passes", "ideal_passes", "operations", "issued", "waits"),
-        *("updates", "exact"),
+        *("updates", "exact", "hoists"),
     )
 
     def __post_init__(self) -> None:
@@ -88,7 +88,12 @@ class KernelTraffic:
             most_updates(k),
         )
         shared = self.passes, self.ideal_passes
-        return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, *work, self.exact
+        return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, *work, self.exact, self._hoists()
+
+    def _hoists(self) -> bool:
+        """Whether a thread of several elements may load something once for all of them, since it is the same for all."""
+        loads = (e.map for a in self.kernel.global_accesses if a.kind == "load" for e in a.executions)
+        return any(not {0, 3} & {v for e in m.results for v in e.used_variables()} for m in loads)
 
     def _registers(self) -> int:
         """An estimate of the registers that a thread wants: for indices, and for what it loads and stores at once."""
