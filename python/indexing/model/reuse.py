@@ -59,8 +59,8 @@ def reuse_of(
     loads = _Loads(argument, maps, memory.sector_bytes)
 
     def moved(length: int, most: float) -> float:
-        count = -(-blocks // length)
-        of_boxes = min(loads.of_pieces(grid, length, pieces, most) for pieces in PIECES) * count
+        count, together = -(-blocks // length), length <= of_wave
+        of_boxes = min(loads.of_pieces(grid, length, pieces, most, together) for pieces in PIECES) * count
         return min(of_boxes, once) if once <= count * most else of_boxes
 
     of_core = resident * of_block
@@ -82,19 +82,22 @@ class _Loads:
         self._turns = {tuple(maps): 1, **turns}
         self._known: dict[tuple[int, Part], float] = {}
 
-    def of_pieces(self, grid: Dim3, length: int, pieces: int, most: float) -> float:
+    def of_pieces(self, grid: Dim3, length: int, pieces: int, most: float, together: bool) -> float:
         """The bytes that so many neighbouring blocks move through a cache, as the sum of equal pieces of them: the median of
-        the parts that read anything; infinite if none of them does, as where few blocks read an array.
+        the parts that read anything; infinite if none of them does, as where few blocks read an array. Blocks that do not run
+        `together` are not in step.
         """
         pieces = min(pieces, length)
         parts = _parts(grid, -(-length // pieces))
-        moved = {part: self._moved(part, most / pieces) for part in set(parts)}
+        moved = {part: self._moved(part, most / pieces, together) for part in set(parts)}
         reading = sorted(moved[part] for part in parts if moved[part])
         return pieces * reading[len(reading) // 2] if reading else float("inf")
 
-    def _moved(self, blocks: Part, most: float) -> float:
+    def _moved(self, blocks: Part, most: float, together: bool) -> float:
         """The bytes that some blocks move through a cache of `most` bytes; infinite if not even one iteration's fit."""
         for k, (maps, turns) in enumerate(self._turns.items()):
+            if k and not together:
+                break
             if (k, blocks) not in self._known:
                 self._known[k, blocks] = _box_bytes(self._argument, maps, blocks, self._sector_bytes)
             if self._known[k, blocks] <= most:
