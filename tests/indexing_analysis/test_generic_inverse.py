@@ -131,6 +131,24 @@ def test_runtime_values_stay_those_of_the_map() -> None:
         assert {(i, inverse.map.evaluate([i], [value])[0]) for i in inside} == pairs
 
 
+def test_the_place_of_a_runtime_value_may_depend_on_another_one() -> None:
+    """d0 * 2 + s0 + rt1, where rt1 is element d0 + rt0: of an unsolved inverse the same element, for each d0 and rt0."""
+    start = start_of_slice()
+    place = ix.IndexingMap.parse("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 1]")
+    m = ix.IndexingMap.parse(
+        "(d0)[s0]{rt0, rt1} -> (d0 * 2 + s0 + rt1), domain: d0 in [0, 2], s0 in [0, 2], rt0 in [0, 1], rt1 in [0, 1]"
+    )
+    inverse = inverted(OperandIndexing(m, (start, replace(start, map=place))), (8,))
+    (unsolved,) = inverse.map.ranges
+    choices = range(unsolved.interval.lower, unsolved.interval.upper + 1)
+    symbols = itertools.product(range(8), choices, range(2), range(2))
+    points = [(i, given) for i, *given in symbols if inverse.map.contains([i], given)]
+    assert len(points) == 3 * 3 * 2 * 2
+    for i, given in points:
+        (d0,) = inverse.map.evaluate([i], given)
+        assert inverse.runtime_values[1].map.evaluate([i], given) == (d0 + given[1],)
+
+
 def test_runtime_values_stand_behind_what_stays_unsolved() -> None:
     """d0 * 2 + s0 + rt0 with three values of s0: an element is read by one or two d0, for the same value."""
     start = start_of_slice()
