@@ -23,7 +23,7 @@ def sorted_values(less: Computation, rows: Array, interpreter: Interpreter) -> A
     """The rows of one operand in the order of their values, rising or falling, if the comparator agrees, and gives elements of
     different bits an order, so that those without one may change places; None otherwise.
     """
-    if rows.dtype.kind not in "iufb":
+    if rows.dtype.kind not in "iufb" or (rows.dtype.kind == "f" and _has_equal_floats_of_other_bits(rows)):
         return None
     rising = np.sort(rows, axis=-1)
     for values in (rising, rising[:, ::-1]):
@@ -36,6 +36,11 @@ def sorted_values(less: Computation, rows: Array, interpreter: Interpreter) -> A
         if np.all(rises | (before.view(bits) == behind.view(bits))):
             return values
     return None
+
+
+def _has_equal_floats_of_other_bits(numbers: Array) -> bool:
+    """Whether there are NaNs or negative zeros, to which numpy's sort may give the bits of others that it takes for equal."""
+    return bool(np.any(np.isnan(numbers) | ((numbers == 0) & np.signbit(numbers))))
 
 
 def order_of_rows(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
