@@ -110,6 +110,23 @@ def test_views_have_no_kernel_beside_small_ones() -> None:
     assert [len(p.outputs) for p in planned(text)] == [1]
 
 
+def test_what_has_no_element_code_stays_apart() -> None:
+    """A sort, a factorization and a transform are steps of their own beside small kernels."""
+    less = "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }"
+    for op in (
+        "f32[4,4] sort(p), dimensions={1}, to_apply=less",
+        "f32[4,4] cholesky(p), lower=true",
+        "c64[4,3] fft(p), fft_type=RFFT, fft_length={4}",
+    ):
+        shape = op.split()[0]
+        text = f"""HloModule m {less} ENTRY e {{ p = f32[4,4] parameter(0) q = f32[3] parameter(1) n = f32[3] negate(q)
+          s = {op} ROOT t = ({shape}, f32[3]) tuple(s, n) }}"""
+        module = ix.hlo.parse(text)
+        arguments = [np.eye(4, dtype=np.float32) * 2 + 1, np.arange(3, dtype=np.float32)]
+        for actual, expected in zip(compiled(text)(*arguments), ix.evaluate(module, *arguments), strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=1e-6)
+
+
 def test_concatenations_are_one_kernel_with_others() -> None:
     text = """ENTRY e { p = f32[6,4] parameter(0) q = f32[6,2] parameter(1) c = f32[6,6] concatenate(p, q), dimensions={1}
       d = f32[6,6] concatenate(q, p), dimensions={1} ROOT t = (f32[6,6], f32[6,6]) tuple(c, d) }"""

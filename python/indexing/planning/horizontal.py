@@ -53,6 +53,8 @@ def _is_small_loop(fusion: PlannedFusion, facts: GraphFacts, device: Device) -> 
 
 def _is_apart(node: Node, facts: GraphFacts) -> bool:
     """Whether other kernels than loops over elements compute the node, or its elements take a loop each."""
+    if node.op.kind == "computes" and not facts.can_compute(node):
+        return True
     return facts.needs_loop(node) or node.op.is_scatter_like or in_place_count(node) > 0
 
 
