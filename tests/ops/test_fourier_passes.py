@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fourier import KINDS, REAL, assert_is, by_numpy, random_operand, transform
+from fourier import KINDS, REAL, assert_is, assert_is_transform, by_numpy, random_operand, transform
 from indexing.ops.fourier_passes import MAX_LENGTH, RADICES, fourier_in_passes, radices
-from indexing.reference.interpreter import run_computation
 from kernels import compiled
 
 SMOOTH = [n for n in range(1, 61) if prod(radices(n)) == n]
@@ -24,21 +23,13 @@ EVEN = [n for n in SMOOTH if n % 2 == 0]
     st.sampled_from(list(REAL)),
 )
 def test_passes_are_the_transform(kind: str, batch: list[int], leading: list[int], last: int, of: str) -> None:
-    lengths = [*leading, last]
-    module = transform(kind, batch, lengths, of)
-    passes, value = fourier_in_passes(module.entry.root), random_operand(module, sum(lengths))
-    assert passes is not None and passes.root.shape == module.entry.root.shape
-    assert_is(run_computation(passes, [value]), by_numpy(kind, value, lengths), of)
+    assert_is_transform(fourier_in_passes, kind, batch, [*leading, last], of)
 
 
 @pytest.mark.parametrize("length", [1, 3, 5, 7, 49, 105, 4096, 2000, MAX_LENGTH])
 @pytest.mark.parametrize("kind", ["FFT", "IFFT"])
 def test_long_and_odd_transforms(kind: str, length: int) -> None:
-    module = transform(kind, [2], [length])
-    value = random_operand(module, length)
-    passes = fourier_in_passes(module.entry.root)
-    assert passes is not None
-    assert_is(run_computation(passes, [value]), by_numpy(kind, value, [length]), "c64")
+    assert_is_transform(fourier_in_passes, kind, [2], [length])
 
 
 @given(st.integers(1, 1 << 20))

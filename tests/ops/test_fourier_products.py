@@ -7,9 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import indexing as ix
-from fourier import KINDS, REAL, assert_is, by_numpy, random_operand, transform
+from fourier import KINDS, REAL, assert_is, assert_is_transform, by_numpy, random_operand, transform
 from indexing.ops.fourier_products import MAX_LENGTH, MAX_RADIX, fourier_in_products, radices
-from indexing.reference.interpreter import run_computation
 from kernels import compiled
 from opencl_runtime import device as opencl_device
 
@@ -21,20 +20,13 @@ from opencl_runtime import device as opencl_device
     st.sampled_from(list(REAL)),
 )
 def test_products_are_the_transform(kind: str, batch: list[int], lengths: list[int], of: str) -> None:
-    module = transform(kind, batch, lengths, of)
-    products, value = fourier_in_products(module.entry.root), random_operand(module, sum(lengths))
-    assert products is not None and products.root.shape == module.entry.root.shape
-    assert_is(run_computation(products, [value]), by_numpy(kind, value, lengths), of)
+    assert_is_transform(fourier_in_products, kind, batch, lengths, of)
 
 
 @pytest.mark.parametrize("length", [1, 2, 97, 125, 127, 343, 1000, 4096, 2 * 3 * 5 * 7 * 11, 2**14])
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_transforms(kind: str, length: int) -> None:
-    module = transform(kind, [2], [length])
-    value = random_operand(module, length)
-    products = fourier_in_products(module.entry.root)
-    assert products is not None
-    assert_is(run_computation(products, [value]), by_numpy(kind, value, [length]), "c64")
+    assert_is_transform(fourier_in_products, kind, [2], [length])
 
 
 @given(st.integers(1, 1 << 20))

@@ -1,8 +1,11 @@
 """Programs of one Fourier transform, and numpy's result, in double precision."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 import indexing as ix
+from indexing.reference.interpreter import run_computation
 
 KINDS = ["FFT", "IFFT", "RFFT", "IRFFT"]
 EXACTNESS = {"c64": 2e-6, "c128": 1e-13}  # of the greatest element
@@ -35,3 +38,17 @@ def by_numpy(kind: str, value: np.ndarray, lengths: list[int]) -> np.ndarray:
 
 def assert_is(actual: object, expected: np.ndarray, of: str) -> None:
     assert np.abs(np.asarray(actual) - expected).max() <= EXACTNESS[of] * np.abs(expected).max()
+
+
+def assert_is_transform(
+    expand: Callable[[ix.hlo.Instruction], ix.hlo.Computation | None],
+    kind: str,
+    batch: list[int],
+    lengths: list[int],
+    of: str = "c64",
+) -> None:
+    """An expansion has the shape and, of random elements, the values of the transform."""
+    module = transform(kind, batch, lengths, of)
+    computation, value = expand(module.entry.root), random_operand(module, sum(lengths))
+    assert computation is not None and computation.root.shape == module.entry.root.shape
+    assert_is(run_computation(computation, [value]), by_numpy(kind, value, lengths), of)
