@@ -6,7 +6,6 @@ The methods of these values (`_repr_html_` and others) call these functions thro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -88,23 +87,27 @@ def source_block(kernel: Kernel) -> str:
     """A kernel's source with its launch; highlighted if Pygments is installed, as it is with IPython."""
     about = f"<p>{escape(kernel_line(kernel))}</p>"
     try:
-        from pygments import highlight
+        from pygments import format as formatted
         from pygments.formatters import HtmlFormatter
         from pygments.lexers import CppLexer
+        from pygments.token import STANDARD_TYPES
     except ImportError:
         return f"{about}<pre><code>{escape(kernel.source)}</code></pre>"
     light, dark = (HtmlFormatter(style=style, cssclass=SOURCE) for style in ("default", "github-dark"))
-    body = str(highlight(kernel.source, CppLexer(), light))
-    used = set(re.findall(r'<span class="(\w+)">', body))
+    tokens = list(CppLexer().get_tokens(kernel.source))
+    used = {STANDARD_TYPES[kind] for kind, _ in tokens if kind in STANDARD_TYPES}
     rules = f"{_rules(light, used, INK)} @media (prefers-color-scheme: dark) {{ {_rules(dark, used, DARK[INK])} }}"
-    return f"{about}<style>.{SOURCE} pre {{ background: none; color: inherit; }} {rules}</style>{body}"
+    return (
+        f"{about}<style>.{SOURCE} pre {{ background: none; color: inherit; }} {rules}</style>{formatted(tokens, light)}"
+    )
 
 
 def _rules(formatter: HtmlFormatter[str], used: Collection[str], ink: str) -> str:
     """The rules of CSS for the classes of tokens that are used, and for the ground and the text around them."""
-    of_tokens = [r for r in formatter.get_token_style_defs(f".{SOURCE}") if r.split()[1] in {f".{c}" for c in used}]
+    rules = (rule.partition(" /*")[0] for rule in formatter.get_token_style_defs(f".{SOURCE}"))
+    of_tokens = (rule for rule in rules if rule.split()[1].removeprefix(".") in used)
     ground = f".{SOURCE} {{ background: {formatter.style.background_color}; color: {ink}; }}"
-    return " ".join([ground, *(re.sub(r" /\*.*", "", rule) for rule in of_tokens)])
+    return " ".join([ground, *of_tokens])
 
 
 def accesses_table(report: Coalescing) -> str:
