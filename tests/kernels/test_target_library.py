@@ -42,6 +42,7 @@ def test_all_targets_have_the_same_names(target: Target) -> None:
         "matrices",
         "load_transposed",
         "load_vector",
+        "load_written_vector",
         "store_vector",
         "copy_async",
         "wait_copies",

@@ -119,7 +119,8 @@ class StatementWriter:
     def _copy(self, s: ir.Copy) -> None:
         to, source = self.unit.buffers[s.destination], self.unit.buffers[s.source]
         size = storage_bytes(to.element_type) * s.width
-        for call, is_needed in (("store", to.space == "global"), ("load", self._is_rest(s))):
+        load = "load_written" if source.name in self.unit.written_to else "load"
+        for call, is_needed in (("store", to.space == "global"), (load, self._is_rest(s))):
             if is_needed and (function := f"{call}_vector_{size}") in self.target.library:
                 self._call(function, (to.name, s.destination_index), (source.name, s.source_index))
                 return
@@ -131,9 +132,9 @@ class StatementWriter:
         self.line(f"{ends[0]} = {ends[1]};")
 
     def _is_rest(self, s: ir.Copy) -> bool:
-        """Whether a load of an operand goes on within a vector of its local array, and the operand may end there."""
+        """Whether a load goes on within a vector of its local array, and what it reads may end there."""
         source, place, most = self.unit.buffers[s.source], s.destination_index.constant_value, self.target.vector_bytes
-        if source.space != "global" or source.name in self.unit.written_to or not (place and most):
+        if source.space != "global" or not (place and most):
             return False
         return all(n * storage_bytes(source.element_type) % most for n in (place, source.size))
 

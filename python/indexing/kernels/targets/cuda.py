@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, INSTRUCTIONS, MAX_PENDING, ROWS, MatrixInstruction
@@ -155,19 +156,21 @@ void store_vector_{size}(void *to, const void *from) {{
 
 def _vector_loads() -> Iterator[Definition]:
     """Loads of so many bytes to a local array, as one instruction each: NVRTC merges three neighbours to a load of four, which
-    ends beyond an array that has no fourth.
+    ends beyond an array that has no fourth. Memory that the kernel writes is not read by way of the read-only cache, and in the order of the source.
     """
-    for size, letter, form in ((1, "h", "u8"), (2, "h", "b16"), (4, "r", "b32"), (8, "r", "v2.b32")):
+    sizes = ((1, "h", "u8"), (2, "h", "b16"), (4, "r", "b32"), (8, "r", "v2.b32"))
+    kinds = (("load", "asm", ".nc", ""), ("load_written", "asm volatile", "", ' : "memory"'))
+    for (name, keyword, cache, clobbered), (size, letter, form) in product(kinds, sizes):
         count = max(size // 4, 1)
         words = ", ".join(f"%{k}" for k in range(count))
         given = ", ".join(f'"={letter}"(words[{k}])' for k in range(count))
         word = "u16" if size < 4 else "u32"
         yield definition_of(
             f"""\
-void load_vector_{size}(void *to, const void *from) {{
+void {name}_vector_{size}(void *to, const void *from) {{
   {word} words[{count}];
-  asm("ld.global.nc.{form} {f"{{{words}}}" if count > 1 else words}, [%{count}];"
-      : {given} : "l"(__cvta_generic_to_global(from)));
+  {keyword}("ld.global{cache}.{form} {f"{{{words}}}" if count > 1 else words}, [%{count}];"
+      : {given} : "l"(__cvta_generic_to_global(from)){clobbered});
   memcpy(to, words, {size});
 }}""",
         )
