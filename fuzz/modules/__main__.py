@@ -1,6 +1,6 @@
 """Random HLO modules on jaxlib's CPU client, and here: accepted, evaluated, their maps, and kernels of half of them.
 
-    cd fuzz && python -m modules --count N [--seed S] [--first I] [--tries T] [--kernels SHARE] [--ptx FOLDER]
+    cd fuzz && python -m modules --count N [--seed S] [--first I] [--tries T] [--kernels SHARE] [--ptx FOLDER] [--plans SHARE]
 
 Prints the seed. A failure prints the module made smaller, what is wrong, and the command that makes it again; the exit
 status is then 1. jaxlib may die of a module: it runs in a process of its own, which is started again.
@@ -89,7 +89,7 @@ class Runner:
     def report(self, number: int) -> None:
         given = self.options
         again = f"python -m modules --seed {self.seed} --first {number} --count 1 --steps {given.steps}"
-        again += f" --kernels {given.kernels}"
+        again += f" --kernels {given.kernels} --plans {given.plans}"
         if given.ptx:
             again += f" --ptx {given.ptx} --ptx-share {given.ptx_share}"
         print(f"module {self.seed}/{number}: {self.failures[number]}\n  again: {again}\n", flush=True)
@@ -105,6 +105,9 @@ def main() -> int:
     options.add_argument("--kernels", type=float, default=0.5, help="the share of modules compiled for the C target")
     options.add_argument("--ptx", type=Path, help="the folder of a runner of PTX, where there is one; docs/fuzzing.md")
     options.add_argument("--ptx-share", type=float, default=0.05, help="the share of modules that it runs")
+    options.add_argument(
+        "--plans", type=float, default=0.5, help="the share of modules whose kernels have random plans"
+    )
     given = options.parse_args()
     seed = secrets.randbits(32) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)

@@ -12,10 +12,12 @@ import numpy as np
 
 import indexing as ix
 from indexing import hlo
+from indexing.executable import DeviceExecutable
+from indexing.planning.program import KnobChoice, default_knobs
 from modules import alone, deviations, oracle, perturb
 from modules.compare import difference, flushed
 from modules.generate import arguments
-from modules.kernels import PATTERNS, Opener
+from modules.kernels import PATTERNS, Opener, random_plans
 from modules.program import Program
 
 Arrays = Sequence[np.ndarray]
@@ -37,11 +39,13 @@ class Finding:
 class Options:
     """How much is done for a program: changed elements, and the devices that kernels are compiled for.
 
-    `announce` is called with a device's name before its kernels run, which may end the process.
+    Kernels have random plans where `plans` is their seed, else the default ones. `announce` is called with a device's name
+    before its kernels run, which may end the process.
     """
 
     tries: int = 12
     devices: tuple[Opener, ...] = ()
+    plans: str | None = None
     announce: Callable[[str], None] = lambda device: None
 
 
@@ -65,7 +69,8 @@ def check(program: Program, seed: str, options: Options) -> Finding | None:
         if program.keeps_last():
             continue
         options.announce(device.name)
-        if finding := _kernels(program, module, theirs, seed, device):
+        choose = default_knobs if options.plans is None else random_plans(options.plans, device)
+        if finding := _kernels(program, module, theirs, seed, device, choose):
             return finding
     return None
 
@@ -161,14 +166,16 @@ def _unless_values_differ(
     return unnamed.what
 
 
-def _kernels(program: Program, module: hlo.Module, theirs: oracle.Compiled, seed: str, device: Any) -> Finding | None:
-    """Compiled kernels, called with different data; the memory of their results holds another pattern each time."""
+def _kernels(
+    program: Program, module: hlo.Module, theirs: oracle.Compiled, seed: str, device: Any, choose: KnobChoice
+) -> Finding | None:
+    """Kernels of chosen plans, called with different data; the memory of their results holds another pattern each time."""
 
     def run(given: Arrays) -> Sequence[object]:
         return _tuple(executable(*given))
 
     try:
-        executable = ix.compile(program.text(), device)
+        executable = DeviceExecutable(hlo.parse(program.text()), device, choose)
         for call, pattern in enumerate(PATTERNS):
             device.pattern = pattern
             given = arguments(program, f"{seed}/call {call}")

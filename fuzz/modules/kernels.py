@@ -16,10 +16,15 @@ from typing import Any
 
 import numpy as np
 
+import indexing as ix
+from indexing import hlo
+from indexing.kernels import knobs_of
 from indexing.kernels.kernel import Kernel
+from indexing.planning.program import KnobChoice
 from indexing.runtime.device import Buffer
 from indexing.runtime.host import Host
 from indexing.runtime.host_memory import ALIGNMENT
+from indexing.runtime.identity import described
 
 PATTERNS = (0xA5, 0x00)  # a buffer's bytes in each call; as elements of pred these are true and false
 MARGIN = 16 * ALIGNMENT  # bytes
@@ -66,6 +71,20 @@ def chosen(chance: random.Random, options: argparse.Namespace) -> dict[str, Open
         arch = chance.choice(ARCHITECTURES)
         openers["ptx"] = ptx_opener(options.ptx, arch)
     return openers
+
+
+def random_plans(seed: str, device: Any) -> KnobChoice:
+    """Legal plans of kernels on a device, another one for each."""
+    planned_for, chance = described(device), random.Random(seed)
+
+    def choose(computation: hlo.Computation) -> dict[str, int]:
+        try:
+            columns = knobs_of(computation, planned_for).sample(1, chance.getrandbits(32))
+        except ix.UnsupportedOp:
+            return {}
+        return {name: int(values[0]) for name, values in columns.items()}
+
+    return choose
 
 
 def ptx_opener(folder: Path, arch: str) -> Opener:

@@ -29,9 +29,10 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
     for number in numbers:
         key = f"{seed}/{number}"
         chosen = kernels.chosen(random.Random(f"{key}/kernels"), options)
+        plans = key if random.Random(f"{key}/plans").random() < options.plans else None
         try:
             program = generate.random_program(key, options.steps)
-            how = Options(options.tries, tuple(chosen.values()), partial(_announce, pipe, number, program))
+            how = Options(options.tries, tuple(chosen.values()), plans, partial(_announce, pipe, number, program))
             finding = check(program, key, how)
         except oracle.Refused as error:
             pipe.send((number, "refused by jaxlib", str(error)))

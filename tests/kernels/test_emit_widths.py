@@ -243,6 +243,9 @@ def test_lanes_are_as_many_as_the_widest_elements_allow() -> None:
 @pytest.mark.parametrize("splits", [7, 11])
 def test_no_load_of_partial_sums_ends_beyond_them(splits: int) -> None:
     """NVRTC makes one load of four of three neighbours, with a mask of the bytes that are used."""
-    text = ADD + "f { x = f32[72] parameter(0) z = f32[] constant(0) ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=add }"
+    text = (
+        ADD
+        + "f { x = f32[72] parameter(0) z = f32[] constant(0) ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=add }"
+    )
     kernel = ix.emit(text, split_k=splits, threads=1, vector_width=1)
     assert "(x0 + 4" in kernel.source and "used_bytes_mask" not in ix.runtime.ptx(kernel)

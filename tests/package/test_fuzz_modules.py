@@ -265,7 +265,7 @@ def test_a_runner_of_ptx_is_asked_for_values_and_errors(
 def test_a_process_that_ends_while_kernels_run_is_a_failure_of_ours(
     messages: list[tuple[int, str, str]], following: int, failures: dict[int, str], deaths: list[int]
 ) -> None:
-    runner = Runner(0, argparse.Namespace(steps=8, kernels=0.5, ptx=None))
+    runner = Runner(0, argparse.Namespace(steps=8, kernels=0.5, ptx=None, plans=0.5))
     receiver, sender = Pipe(duplex=False)
     for message in (worker.READY, *messages):
         sender.send(message)
@@ -289,6 +289,15 @@ def test_devices_are_chosen_by_their_shares() -> None:
     assert 70 < sum("ptx" in c for c in chosen) < 130
     options.ptx = None
     assert not any("ptx" in kernels.chosen(random.Random(str(k)), options) for k in range(200))
+
+
+def test_random_plans_are_legal_and_made_again_by_their_seed() -> None:
+    text = "f { x = f32[64,96] parameter(0) ROOT y = f32[96,64] transpose(x), dimensions={1,0} }"
+    entry, device = ix.hlo.parse(text).entry, kernels.FilledHost()
+    plans = [kernels.random_plans(str(seed), device)(entry) for seed in range(20)]
+    assert plans[:2] == [kernels.random_plans(str(seed), device)(entry) for seed in range(2)]
+    assert len({str(plan) for plan in plans}) > 5
+    assert all(ix.emit(entry, dialect="c", **plan).source for plan in plans)
 
 
 def test_arrays_are_the_same_bit_for_bit_or_within_a_tolerance() -> None:

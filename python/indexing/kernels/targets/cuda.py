@@ -156,7 +156,8 @@ void store_vector_{size}(void *to, const void *from) {{
 
 def _vector_loads() -> Iterator[Definition]:
     """Loads of so many bytes to a local array, as one instruction each: NVRTC merges three neighbours to a load of four, which
-    ends beyond an array that has no fourth. Memory that the kernel writes is not read by way of the read-only cache, and in the order of the source.
+    ends beyond an array that has no fourth. Memory that the kernel writes is not read by way of the read-only cache, and in
+    the order of the source.
     """
     sizes = ((1, "h", "u8"), (2, "h", "b16"), (4, "r", "b32"), (8, "r", "v2.b32"))
     kinds = (("load", "asm", ".nc", ""), ("load_written", "asm volatile", "", ' : "memory"'))
