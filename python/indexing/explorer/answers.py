@@ -188,7 +188,7 @@ def pictures_by_ratio(computation: Computation, report: Coalescing) -> Data:
         return access.unrolled.sectors / access.unrolled.ideal if access.unrolled.ideal else 1.0
 
     worst = sorted(report.accesses, key=ratio, reverse=True)
-    drawn = pictures_of_accesses(computation, report, worst)
+    drawn = pictures_of_accesses(computation, worst)
     ratios = (f"{ratio(a):.3g} times the sectors that it needs" for a in worst)
     return [{"ratio": ratio, "picture": cells_svg(p)} for ratio, p in zip(ratios, drawn, strict=True)]
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing.analysis.memory.global_memory import Access, Coalescing, Launch, Tiles, coalescing
+from indexing.analysis.memory.global_memory import Access, Launch, Tiles, coalescing
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device, DeviceLike
 from indexing.hlo.program_like import or_function, parameter_names, part_of_program
 from indexing.show.banks import bank_picture
 from indexing.show.cells import Cell, Panel
 from indexing.show.picture import Picture
-from indexing.show.warp import WARP, access_picture
+from indexing.show.warp import access_picture
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Program, Shape
@@ -30,19 +30,12 @@ def access_pictures(
     """
     part = part_of_program(target, "access_pictures: target")
     report = coalescing(part, device, launch)
-    return tuple(pictures_of_accesses(part, report, report.accesses))
+    return tuple(pictures_of_accesses(part, report.accesses))
 
 
-def pictures_of_accesses(
-    part: Instruction | Computation, report: Coalescing, chosen: Sequence[Access]
-) -> list[Picture]:
+def pictures_of_accesses(part: Instruction | Computation, chosen: Sequence[Access]) -> list[Picture]:
     """The pictures of some accesses."""
-    is_tile = report.emitter == "tiles"
-
-    def threads(access: Access) -> int:
-        return access.map.dims[0].upper + 1 if is_tile else WARP
-
-    return [access_picture(a, _shape(part, a), threads(a), name_of_access(part, a)) for a in chosen]
+    return [access_picture(a, _shape(part, a), a.threads, name_of_access(part, a)) for a in chosen]
 
 
 def _shape(part: Instruction | Computation, access: Access) -> Shape:

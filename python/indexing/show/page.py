@@ -241,7 +241,7 @@ def pictures(i: Instruction, device: Device) -> Data:
 def pictures_of_warps(i: Instruction, device: Device) -> dict[str, Sequence[Picture]]:
     """The pictures of accesses that are not coalesced, and of bank conflicts, by their headings."""
     report = coalescing(i, device)
-    slow = pictures_of_accesses(i, report, [a for a in report.accesses if not a.coalesced])
+    slow = pictures_of_accesses(i, [a for a in report.accesses if not a.coalesced])
     return {
         "What the first warp touches, by sector": slow,
         "Shared memory: the words of a warp instruction, by bank": [bank_picture(a, device) for a in report.shared],

@@ -62,9 +62,10 @@ class Access:
     """One load or store of a kernel, over all warps. Warp instructions without an active lane do not count.
 
     `operand` is the number of the operand (or parameter) that is read, `output` that of the output that is written, `scratch`
-    that of scratch memory, which blocks that share a result read and write; the others are None. `total` has sums over all
-    warp instructions; in `unrolled`, all elements of a thread's vector count as one instruction. `exactness` is "exact" or
-    "estimate", and then `reason` says what was assumed or sampled; of an upper bound, it says "at most".
+    that of scratch memory, which blocks that share a result read and write; the others are None. Of an instruction, so many
+    `threads` access it at once: those of a warp, or of a tile. `total` has sums over all warp instructions; in `unrolled`, all
+    elements of a thread's vector count as one instruction. `exactness` is "exact" or "estimate", and then `reason` says what
+    was assumed or sampled; of an upper bound, it says "at most".
     """
 
     kind: Literal["read", "write"]
@@ -72,6 +73,7 @@ class Access:
     output: int | None
     map: IndexingMap
     element_bits: int
+    threads: int
     total: Transactions
     unrolled: Transactions
     sector_bytes: int
@@ -368,6 +370,7 @@ def _accesses(
         number.get("output"),
         m,
         width,
+        warp,
         counted.each.by_warps(of_warps),
         counted.unrolled.by_warps(of_warps),
         device.memory.sector_bytes,
