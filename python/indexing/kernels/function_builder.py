@@ -15,7 +15,7 @@ from indexing._core import SymbolicExpr
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.computations import instruction_indexing
-from indexing.kernels.ir.nodes import CallFunction, Index, Load, Op, Ref
+from indexing.kernels.ir.nodes import CallFunction, Index, Load, Op, Ref, Statement
 from indexing.kernels.ir.nodes import Value as Node
 from indexing.kernels.ir.types import compute_type, decoded, encoded, storage_type
 from indexing.kernels.kernel_parts import KernelParts
@@ -269,13 +269,14 @@ class FunctionBuilder(StatementBuilder):
             return self.number(kind, splat)
         return self.load(self.kernel.table(instruction), kind, index)
 
-    def _enter(self) -> None:
-        super()._enter()
-        self._memo.append({})
-
-    def _leave(self) -> None:
-        super()._leave()
-        self._memo.pop()
+    @contextmanager
+    def _block(self, around: Callable[[tuple[Statement, ...]], Statement]) -> Iterator[None]:
+        with super()._block(around):
+            self._memo.append({})
+            try:
+                yield
+            finally:
+                self._memo.pop()
 
     # ------------------------------------------------------------ computations
 

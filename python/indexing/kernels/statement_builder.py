@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
@@ -106,12 +106,16 @@ class StatementBuilder:
         """Leave the innermost loop if all conditions hold."""
         self.add(ir.Break(tuple(self.node(c) for c in conditions)))
 
-    def _enter(self) -> None:
+    @contextmanager
+    def _block(self, around: Callable[[tuple[ir.Statement, ...]], ir.Statement]) -> Iterator[None]:
+        """Run the block, whose statements become one by `around`."""
         self._blocks.append([])
         self._named_here.append({})
-
-    def _leave(self) -> None:
-        self._named_here.pop()
+        try:
+            yield
+        finally:
+            self._named_here.pop()
+            self.add(around(tuple(self._blocks.pop())))
 
     @contextmanager
     def loop(self, size: int, name: str = "r", *, lanes: bool = False) -> Iterator[SymbolicExpr]:
@@ -127,43 +131,22 @@ class StatementBuilder:
         with self._for(index, start, constant(stop), step):
             yield index
 
-    @contextmanager
     def _for(
         self, index: SymbolicExpr, start: SymbolicExpr, stop: SymbolicExpr, step: int, lanes: bool = False
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         number = index.variable_index
         assert number is not None
-        self._enter()
-        try:
-            yield
-        finally:
-            self._leave()
-            body = tuple(self._blocks.pop())
-            self.add(ir.For(number, start, stop, step, body, lanes))
+        return self._block(lambda body: ir.For(number, start, stop, step, body, lanes))
 
-    @contextmanager
-    def when(self, conditions: Sequence[Value]) -> Iterator[None]:
+    def when(self, conditions: Sequence[Value]) -> AbstractContextManager[None]:
         """Run the block if all conditions hold."""
-        self._enter()
-        try:
-            yield
-        finally:
-            self._leave()
-            body = tuple(self._blocks.pop())
-            self.add(ir.If(tuple(self.node(c) for c in conditions), body))
+        return self._block(lambda body: ir.If(tuple(self.node(c) for c in conditions), body))
 
-    @contextmanager
-    def otherwise(self) -> Iterator[None]:
+    def otherwise(self) -> AbstractContextManager[None]:
         """Run the block if the conditions of the preceding `when` do not hold."""
         before = self._blocks[-1].pop()
         assert isinstance(before, ir.If)
-        self._enter()
-        try:
-            yield
-        finally:
-            self._leave()
-            body = tuple(self._blocks.pop())
-            self.add(ir.If(before.conditions, before.then, body))
+        return self._block(lambda body: ir.If(before.conditions, before.then, body))
 
     # ------------------------------------------------------------ indices
 
