@@ -3,7 +3,8 @@
 Elements that a kernel reads several times move once from the L2 cache for each block, if the block's part fits into its share
 of the L1 cache (once for each core, if the whole array does), and once from memory for all blocks of a wave, if the wave's part
 fits into the L2 cache. If they do not fit, this holds for the part that is read while each loop does a few iterations, in which
-threads and blocks are in step. A part is the box around the elements that all loads of the array reach, or what these move,
+threads and blocks are in step. Loops that follow each other read an array in several passes; what the first has read stays for
+the others in a share of the cache. A part is the box around the elements that all loads of the array reach, or what these move,
 equal ones once, if that is less: upper bounds, near the truth where neighbouring blocks read neighbouring elements.
 """
 
@@ -31,6 +32,7 @@ PLACES = (317, 541, 769)
 PIECES = (1, 4)  # pieces of a wave of blocks; a box around those that cross the end of a row is far too large
 WAVES = (1, 4, 16)  # waves of blocks, one after the other, whose part of an array the L2 cache may hold
 KEPT = 0.5  # the share of the L1 cache that an array may take which all blocks read whole: others pass through it
+REUSED = 0.4  # the share of a cache that keeps all it holds from pass to pass; of twice as much, it keeps nothing
 ITERATIONS = (16, 4, 1)  # threads and blocks are taken to be in step for so many iterations of each loop, if those fit
 BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
 
@@ -76,11 +78,9 @@ class _Loads:
 
     def __init__(self, argument: Argument, maps: Sequence[IndexingMap], sector_bytes: int) -> None:
         self._argument, self._sector_bytes = argument, sector_bytes
-        first = [[_first_iterations(m, count) for m in maps] for count in ITERATIONS]
-        turns = {tuple(m for m, _ in few): max((times for _, times in few), default=1) for few in first}
-        #: The maps, and those of the first iterations, with the number of turns that these take.
-        self._turns = {tuple(maps): 1, **turns}
-        self._known: dict[tuple[int, Part], float] = {}
+        self._maps = tuple(maps)
+        self._passes = [_turns(of_pass) for of_pass in _passes(maps)]
+        self._known: dict[tuple[int, int, Part], float] = {}
 
     def of_pieces(self, grid: Dim3, length: int, pieces: int, most: float, together: bool) -> float:
         """The bytes that so many neighbouring blocks move through a cache, as the sum of equal pieces of them: the median of
@@ -95,14 +95,44 @@ class _Loads:
 
     def _moved(self, blocks: Part, most: float, together: bool) -> float:
         """The bytes that some blocks move through a cache of `most` bytes; infinite if not even one iteration's fit."""
-        for k, (maps, turns) in enumerate(self._turns.items()):
+        several = len(self._passes) > 1
+        whole = self._bytes(-1, 0, self._maps, blocks) if several else 0.0
+        missed = min(max(whole / (REUSED * most) - 1, 0.0), 1.0) if several else 1.0
+        if not missed:
+            return whole
+        apart = sum(self._of_pass(number, blocks, most, together) for number in range(len(self._passes)))
+        return whole + (apart - whole) * missed
+
+    def _of_pass(self, number: int, blocks: Part, most: float, together: bool) -> float:
+        for k, (maps, turns) in enumerate(self._passes[number].items()):
             if k and not together:
                 break
-            if (k, blocks) not in self._known:
-                self._known[k, blocks] = _box_bytes(self._argument, maps, blocks, self._sector_bytes)
-            if self._known[k, blocks] <= most:
-                return self._known[k, blocks] * turns
+            if (moved := self._bytes(number, k, maps, blocks)) <= most:
+                return moved * turns
         return float("inf")
+
+    def _bytes(self, number: int, k: int, maps: Sequence[IndexingMap], blocks: Part) -> float:
+        if (number, k, blocks) not in self._known:
+            self._known[number, k, blocks] = _box_bytes(self._argument, maps, blocks, self._sector_bytes)
+        return self._known[number, k, blocks]
+
+
+def _passes(maps: Sequence[IndexingMap]) -> list[list[IndexingMap]]:
+    """The maps of each pass: those that have a loop in common, and those without one."""
+    passes: list[tuple[set[str], list[IndexingMap]]] = []
+    for m in maps:
+        loops = {v.name or "" for v in m.ranges if v.name != VECTOR}
+        joined = [p for p in passes if p[0] & loops or not (p[0] or loops)]
+        passes = [p for p in passes if p not in joined]
+        passes.append((loops.union(*(p[0] for p in joined)), [*(m for p in joined for m in p[1]), m]))
+    return [of_pass for _, of_pass in passes]
+
+
+def _turns(maps: Sequence[IndexingMap]) -> dict[tuple[IndexingMap, ...], int]:
+    """The maps, and those of the first iterations, each with the number of turns that these take."""
+    first = [[_first_iterations(m, count) for m in maps] for count in ITERATIONS]
+    turns = {tuple(m for m, _ in few): max((times for _, times in few), default=1) for few in first}
+    return {tuple(maps): 1, **turns}
 
 
 def _first_iterations(m: IndexingMap, count: int) -> tuple[IndexingMap, int]:
