@@ -215,6 +215,16 @@ def test_lanes_look_up_rows_of_their_own(width: int, sectors: int) -> None:
     assert ix.predict(module.entry, {}, H100).sectors.tolist() == [everything]
 
 
+def test_a_warp_of_few_lanes_that_look_up_rows_loads_once() -> None:
+    text = """ENTRY e { x = f32[512] parameter(0)
+      i = s32[7,1] parameter(1)
+      ROOT g = f32[7] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1} }"""
+    entry = ix.hlo.parse(text).entry
+    (read,) = [a for a in ix.coalescing(ix.emit(entry, dialect="cuda"), H100).reads if a.operand == 0]
+    assert (read.total.instructions, read.total.sectors) == (1, 7)
+    assert ix.predict(entry, {}, H100).instructions.tolist() == [3]
+
+
 BAGS = """add { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT c = f32[] add(a, b) }

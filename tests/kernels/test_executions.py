@@ -124,6 +124,27 @@ def test_a_loop_with_a_barrier_counts_once() -> None:
     assert [(a.kind, e.map.count() * e.times) for a, e in actual] == [("store", 128), ("load", 128)]
 
 
+def test_a_shared_load_that_is_needed_under_a_condition_may_be_done_by_fewer() -> None:
+    """The value is that of a variable, which only 16 of 32 threads store."""
+    buffers = [result(0, "f32", 32), ir.Buffer("tile", "f32", (32,), "shared")]
+    taken = [ir.Var("a", "f32", ir.Constant("f32", 0.0)), ir.Assign("a", ir.Load("f32", "tile", (TH_X,)))]
+    for body, may_merge in ([*taken, when(BOUND, USE)], True), ([*taken, USE], False):
+        actual = shared_executions(kernel(body, buffers, block=32))
+        assert [(e.map.count(), e.may_merge) for _, e in actual] == [(32, may_merge)]
+
+
+def test_a_load_at_what_a_loop_assigns_is_done_in_each_iteration() -> None:
+    """A place that moves by data, as that of a binary search; one that is fixed before the loop is loaded once."""
+    at = ir.LetIndex(8, ir.Ref("s32", "place"))
+    first = ir.Var("place", "s32", ir.Load("s32", "p1", ()))
+    move = ir.Assign("place", ir.Op("add", "s32", (ir.Ref("s32", "place"), ir.Constant("s32", 1))))
+    taken = load("a", variable(8))
+    buffers = [given(0, "f32", 200), given(1, "s32"), result(0, "f32", 32)]
+    for body, times in ([first, loop(at, taken, move)], 4), ([first, at, loop(taken, move)], 1):
+        k = kernel(body, buffers, block=32, **LOOPS, j=("data", 0, 199))
+        assert [e.times for e in global_executions(k).of["p0", "load"]] == [times]
+
+
 def test_a_function_loads_as_often_as_it_is_called() -> None:
     own = (ir.IndexVariable("i", Interval(0, 31), "parameter"),)
     function = ir.Function("f", own, (), (), (ir.Load("f32", "p0", (variable(0),)),))
@@ -145,3 +166,15 @@ def test_vectors_of_a_loop_that_is_none_over_lanes_are_fewer_loads() -> None:
         (same, ("p0",), True),
     ):
         assert [e.may_merge for e in global_executions(k, vectors).of["p0", "load"]] == [may_merge]
+
+
+def test_vectors_of_a_loop_that_is_none_over_lanes_are_fewer_stores() -> None:
+    """Threads store rows of 4 elements, or columns, of which no vectors are made."""
+    for index, vectors, may_merge in (
+        (TH_X * 4 + STEP, ("o0",), True),
+        (TH_X * 4 + STEP, (), False),
+        (TH_X + STEP * 32, ("o0",), False),
+    ):
+        body = [loop(ir.Store("o0", (index,), ir.Constant("f32", 0.0)))]
+        k = kernel(body, [result(0, "f32", 128)], block=32, **LOOPS)
+        assert [e.may_merge for e in global_executions(k, vectors).of["o0", "store"]] == [may_merge]

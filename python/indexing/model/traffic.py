@@ -156,21 +156,27 @@ class KernelTraffic:
 
     def _executed(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> _Moved:
         """The traffic of all executions of a map, which is counted once for equal maps."""
-        memory = self._memory(argument, e)
+        (instructions, sectors, moved), exact = self._of_lanes(argument, e, 0, blocks, known)
+        if e.lanes:  # each group of lanes has sectors of its own
+            _, sectors, moved = self._of_lanes(argument, e, e.lanes, blocks, known)[0]
+        return np.stack([instructions, sectors, moved]) * e.times, exact & (e.is_certain and not e.may_merge)
+
+    def _of_lanes(
+        self, argument: Argument, e: Execution, lanes: int, blocks: NDArray[np.int64], known: _Known
+    ) -> _Moved:
+        """The traffic of one execution of a map by groups of so many lanes, counted once for equal maps; 0: by warps."""
+        memory = self._memory(argument, e, lanes)
         if (e.map, memory) not in known:
             known[e.map, memory] = self._traffic(e.map, blocks, memory)
-        (instructions, sectors, moved), exact = known[e.map, memory]
-        threads = blocks if self.has_block_knob else np.full_like(blocks, prod(self.kernel.block))
-        warps = e.lanes / np.minimum(threads, self.device.cores.warp_size) if e.lanes else 1.0
-        return np.stack([instructions * warps, sectors, moved]) * e.times, exact & (e.is_certain and not e.may_merge)
+        return known[e.map, memory]
 
-    def _memory(self, argument: Argument, e: Execution) -> _Memory:
+    def _memory(self, argument: Argument, e: Execution, lanes: int) -> _Memory:
         """The memory as the core expects it: the array's strides and bits, the device's sizes, and vectors."""
         is_vector = not e.by_lane and (argument.kind, argument.number) in self.kernel.vector_arguments
         return (
             tuple(element_strides(argument.dimensions, argument.layout)),
             storage_bytes(argument.element_type) * 8,
-            e.lanes or self.device.cores.warp_size,
+            lanes or self.device.cores.warp_size,
             self.device.memory.sector_bytes * 8,
             self.device.memory.line_bytes * 8,
             vector_of(e.map),

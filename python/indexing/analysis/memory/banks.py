@@ -15,12 +15,18 @@ from indexing.analysis.memory.transactions import UNCERTAIN, BankTransactions, c
 from indexing.device.record import Device
 from indexing.kernels.kernel import Kernel
 
+MAY_MERGE = (
+    "at most: a compiler may join it with another of the same element, or load under a condition what is needed there"
+)
+BY_DATA = "data decide the elements, which are taken to be the same for all lanes"
+
 
 @dataclass(frozen=True, slots=True)
 class BankAccess:
     """One load or store of shared memory, over all warps of the launch; `total` holds sums over all warp instructions.
 
-    `exactness` is "exact", or "estimate", and then `reason` says what was sampled.
+    `exactness` is "exact", or "estimate", and then `reason` says what was sampled or assumed; of an upper bound, it says
+    "at most".
     """
 
     kind: Literal["load", "store"]
@@ -67,6 +73,7 @@ def bank_accesses(kernel: Kernel, device: Device) -> Iterator[BankAccess]:
         whole = BankTransactions(*(n * e.times for n in total.numbers))
         reasons = [sampling(sampled)] if sampled is not None else []
         reasons += [] if e.is_certain else [UNCERTAIN]
-        reasons += ["at most: a compiler may join it with another of the same element"] if e.may_merge else []
+        reasons += [MAY_MERGE] if e.may_merge else []
+        reasons += [BY_DATA] if e.map.runtimes else []
         exactness: Literal["exact", "estimate"] = "estimate" if reasons else "exact"
         yield BankAccess(a.kind, a.array, e.map, a.cell_bytes, whole, exactness, "; ".join(reasons))

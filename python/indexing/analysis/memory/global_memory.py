@@ -358,11 +358,14 @@ def _accesses(
     bits = bit_width(argument.element_type)
     width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
     warp = min(device.cores.warp_size, prod(block))
-    groups = device.with_cores(warp_size=lanes) if 0 < lanes < warp else device
-    counted = count(m, _strides(argument), block, width, groups, may_be_vector)
+    how = m, _strides(argument), block, width
+    counted = count(*how, device, may_be_vector)
     if counted is None:
         return
-    of_warps = 1 if groups is device else lanes / warp
+    each, unrolled = counted.each, counted.unrolled
+    if 0 < lanes < warp and (groups := count(*how, device.with_cores(warp_size=lanes), may_be_vector)):
+        each = replace(groups.each, instructions=each.instructions)
+        unrolled = replace(groups.unrolled, instructions=unrolled.instructions)
     number = {argument.kind: argument.number}
     access = Access(
         "read" if kind == "load" else "write",
@@ -371,8 +374,8 @@ def _accesses(
         m,
         width,
         warp,
-        counted.each.by_warps(of_warps),
-        counted.unrolled.by_warps(of_warps),
+        each,
+        unrolled,
         device.memory.sector_bytes,
         scratch=number.get("scratch"),
     )

@@ -6,7 +6,7 @@ A warp instruction is the access of one warp at one value of every range variabl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from indexing._core import IndexingMap, global_memory_traffic, shared_memory_traffic
@@ -38,10 +38,6 @@ class Transactions:
     def numbers(self) -> tuple[float, float, float, float, float, float]:
         """The six sums, in order."""
         return self.instructions, self.asked, self.sectors, self.lines, self.ideal, self.aligned
-
-    def by_warps(self, share: float) -> Transactions:
-        """The sums of parts of warps, each a `share` of one, as those of warps."""
-        return self if share == 1 else replace(self, instructions=self.instructions * share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
     arguments = {b.name: b for b in kernel.buffers if b.role != "none"}
     memory = Memory(kernel)
     written = {place for body in bodies(kernel) for s in statements(body.body) for place in memory.written(s)}
-    needed = NeededValues(kernel.body, {b.name for b in kernel.buffers if b.space == "local"})
+    needed = NeededValues(kernel.body, _registers(kernel))
     for name, body in reversed(all_accesses(kernel, by_iteration=True)):
         callers: Sequence[tuple[IndexingMap | None, bool]] = [*threads.get(name, {}).items()]
         callers = [(None, True)] if name == kernel.name else callers
@@ -87,7 +87,9 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
         for a, inside, is_equal in _unmerged(body, accesses, memory, written, vectors):
             may_go = name == kernel.name and needed.only_under_condition(a.definition, path_of(a))
             may_go |= a.buffer in vectors and not _is_vector(body, a, arguments[a.buffer])
-            of_body = _execution(body, a, inside, is_equal or (a.kind == "load" and may_go))
+            if a.kind != "load":
+                may_go = a.buffer in vectors and _may_be_vectors(body, a, arguments[a.buffer])
+            of_body = _execution(body, a, inside, is_equal or may_go)
             of_threads = (of_body if m is None else _called(m, is_certain, of_body) for m, is_certain in callers)
             by_buffer.setdefault((a.buffer, a.kind), []).extend(e for e in of_threads if not e.map.is_known_empty)
         for call in body.calls:
@@ -98,15 +100,21 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
     return Executions({key: tuple(given) for key, given in by_buffer.items() if given}, frozenset(unknown))
 
 
+def _registers(kernel: Kernel) -> set[str]:
+    return {b.name for b in kernel.buffers if b.space == "local"}
+
+
 def shared_executions(kernel: Kernel) -> Iterator[tuple[Access, Execution]]:
     """The executions of the loads and stores of shared memory, as maps to cells: elements, or vectors of them."""
     shared = {b.name for b in kernel.buffers if b.space == "shared"}
     body = entry_accesses(kernel, by_iteration=True)
     accesses = [a for a in body.once if a.buffer in shared and a.kind != "atomic"]
     memory = Memory(kernel)
+    needed = NeededValues(kernel.body, _registers(kernel))
     for a, inside, is_equal in _unmerged(body, accesses, memory, shared):
         cells = replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1)
-        e = _execution(body, cells, inside, is_equal)
+        may_go = a.kind == "load" and needed.only_under_condition(a.definition, path_of(a))
+        e = _execution(body, cells, inside, is_equal or may_go)
         if not e.map.is_known_empty:
             yield a, e
 
@@ -161,11 +169,20 @@ def _unrolled(body: Accesses, a: Access) -> Iterator[tuple[SymbolicExpr, ...]]:
 
 def _is_vector(body: Accesses, a: Access, buffer: Buffer) -> bool:
     """Whether an access is one of a vector's lanes, which lead from each element to its neighbour in memory."""
+    return _steps(body, a, buffer, _lanes(body, a)) == [1]
+
+
+def _may_be_vectors(body: Accesses, a: Access, buffer: Buffer) -> bool:
+    """Whether a loop without lanes leads from each element to its neighbour, so that a pass may have made vectors of it."""
+    lanes = {*_lanes(body, a)}
+    return 1 in _steps(body, a, buffer, (k for k in a.context.loops if k not in lanes))
+
+
+def _steps(body: Accesses, a: Access, buffer: Buffer, loops: Iterable[int]) -> list[int | None]:
+    """The elements in memory by which an access moves in an iteration of each loop; None: not always by so many."""
     strides = element_strides(buffer.dimensions, buffer.layout)
     at = sum((e * stride for e, stride in zip(a.index, strides, strict=True)), constant(0))
-    lanes = list(_lanes(body, a))
-    steps = [(at.replace({variable(k): variable(k) + 1}) - at).simplify(body.intervals).constant_value for k in lanes]
-    return steps == [1]
+    return [(at.replace({variable(k): variable(k) + 1}) - at).simplify(body.intervals).constant_value for k in loops]
 
 
 def _is_by_lane(body: Accesses, a: Access) -> bool:
@@ -200,7 +217,7 @@ def _repeating(body: Accesses, a: Access) -> Iterator[int]:
     """The loops whose counters an index does not use, but which a load of it can't leave, such as those in which its data are
     loaded; of others, those over lanes are unrolled.
     """
-    used, of_data = _used(a.index), _used(_indices_of_data(body, a))
+    used, of_data = _used(a.index), _data(body, a).counters
     is_inside = False
     for loop in reversed(a.context.loops):
         if loop in of_data - used:
@@ -227,7 +244,7 @@ def _execution(body: Accesses, a: Access, inside: Collection[int], is_equal: boo
     used = {v for e in (*whole.results, *(e for e, _ in whole.constraints)) for v in e.used_variables()}
     loops = [k for k in a.context.loops if k >= body.given]
     places = [k for k, loop in enumerate(loops) if loop in inside and whole.num_dims + k not in used]
-    of_data = _used(_indices_of_data(body, a))
+    of_data = _data(body, a).counters
     with_other_data = prod(len(whole.ranges[k].interval) for k in places if loops[k] in of_data)
     times = prod(len(whole.ranges[k].interval) for k in places)
     m = whole.remove_unused_symbols()
@@ -240,37 +257,53 @@ def _execution(body: Accesses, a: Access, inside: Collection[int], is_equal: boo
 
 def _lanes_with_equal_data(body: Accesses, a: Access) -> int:
     """The number of neighbouring threads for which the data in an index are loaded from the same places; 0: all of a warp."""
-    return min((n for n in map(partial(_lanes_of, body), _indices_of_data(body, a)) if n), default=0)
+    return min((n for n in map(partial(_lanes_of, body), _data(body, a).indices) if n), default=0)
 
 
-def _indices_of_data(body: Accesses, a: Access) -> list[SymbolicExpr]:
-    """The indices at which the data in an index are loaded, and those that decide these in turn."""
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """The data in an index: the `indices` at which they are loaded, and those that decide these in turn; the loops in whose
+    iterations they differ, for these `counters` or what the loops assign decide them.
+    """
+
+    indices: list[SymbolicExpr]
+    counters: set[int]
+
+
+def _data(body: Accesses, a: Access) -> _Data:
     indices, pending, known = list[SymbolicExpr](), list[int | str](_used(a.index)), set[int | str]()
+    inside = {loop for k in pending if k in body.data for loop in body.data[k][1].loops}
+    assigning = set[int]()
     while pending:
         name = pending.pop()
         if name in known:
             continue
         known.add(name)
-        definitions = (
-            [body.data.get(name)] if isinstance(name, int) else [body.names.get(name), *body.assigned.get(name, ())]
-        )
+        assigned = [] if isinstance(name, int) else body.assigned.get(name, [])
+        definitions = [body.data.get(name)] if isinstance(name, int) else [body.names.get(name), *assigned]
         for value, context in filter(None, definitions):
             of_data = [context.at(e) for v in subvalues(value) for e in expressions_of(v)]
             indices += of_data
             pending += [*_used(of_data), *(v.name for v in subvalues(value) if isinstance(v, Ref))]
-    return indices
+        assigning.update(loop for _, context in assigned[1:] for loop in context.loops)
+    return _Data(indices, _used(indices) | (assigning & inside))
 
 
 def _lanes_of(body: Accesses, index: SymbolicExpr) -> int:
     """The number of neighbouring threads with the same value of an index, as a power of two; 0: all of a warp.
 
-    A few warps are looked at. Blocks of one thread are counted as if they formed warps.
+    A few warps are looked at, of the first blocks. Blocks of one thread are counted as if they formed warps.
     """
     intervals = [v.interval for v in body.variables]
-    number = 0 if len(intervals[0]) > 1 or body.given <= BLOCK_X else BLOCK_X
     values = [(i.lower + i.upper) // 2 for i in intervals]
-    lanes = range(min(len(intervals[number]), WARP * WARPS))
-    of_lanes = [index.evaluate([*values[:number], lane, *values[number + 1 :]]) for lane in lanes]
+    threads, blocks = len(intervals[0]), len(intervals[BLOCK_X]) if body.given > BLOCK_X else 1
+    lanes = range(min(threads * blocks, WARP * WARPS))
+    of_lanes = []
+    for lane in lanes:
+        values[0] = lane % threads
+        if blocks > 1:
+            values[BLOCK_X] = lane // threads
+        of_lanes.append(index.evaluate(values))
     runs = sum(k == 0 or k % WARP == 0 or n != of_lanes[k - 1] for k, n in enumerate(of_lanes))
     length = len(lanes) / runs
     return 0 if length >= min(WARP, len(lanes)) else 1 << round(log2(length))
