@@ -78,10 +78,12 @@ rust-test: $(VENV)/.made ## the tests of the Rust core and the examples of its d
 	tar -xzf target/package/indexing-core-*.crate -C target/package
 	CARGO_PROFILE_DEV_DEBUG=false cargo test --quiet --manifest-path target/package/indexing-core-*/Cargo.toml --target-dir target --lib
 
-c-test: $(VENV)/.installed ## the C example, against the static library that the crate `indexing-capi` makes, and the installed shared one
+c-test: $(VENV)/.developed ## the C examples, against the static library that the crate `indexing-capi` makes, and the installed shared one
 	cargo build --quiet --locked --profile checked -p indexing-capi
 	$(c_compiler) -std=c11 -Wall -Wextra -Werror -I rust/capi/include examples/c/tiles.c target/checked/libindexing.a -lm -lpthread -ldl -o target/checked/tiles
 	target/checked/tiles | diff examples/c/tiles.out -
+	$(c_compiler) -std=c11 -Wall -Wextra -Werror -I rust/capi/include examples/c/programs.c target/checked/libindexing.a -lm -lpthread -ldl -o target/checked/programs
+	target/checked/programs "$(python)" -m indexing serve | diff examples/c/programs.out -
 	rust/capi/install target/checked "$(abspath target/checked/installed)"
 	$(c_compiler) -std=c11 -I target/checked/installed/include examples/c/tiles.c -L target/checked/installed/lib -lindexing -Wl,-rpath,"$(abspath target/checked/installed/lib)" -o target/checked/tiles-shared
 	target/checked/tiles-shared | diff examples/c/tiles.out -

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import indexing as ix
 from indexing.model.prediction import DEMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,9 +17,14 @@ C_TYPES = {
     "usize": "size_t",
     "i64": "int64_t",
     "u64": "uint64_t",
+    "f64": "double",
     "bool": "bool",
     "Status": "indexing_status",
     "Map": "indexing_map",
+    "OwnedPredictor": "indexing_predictor",
+    "WithSize<ProgramText>": "indexing_program",
+    "WithSize<Kernel>": "indexing_kernel",
+    "WithSize<KnobColumn>": "indexing_knob",
     "WithSize<Device>": "indexing_device",
     "WithSize<Demand>": "indexing_demand",
     "WithSize<Prediction>": "indexing_prediction",
@@ -72,6 +78,32 @@ def test_structs_have_the_fields_of_the_core_in_order() -> None:
         assert fields
 
 
+def test_structs_of_predictors_have_the_fields_of_the_crate_in_order() -> None:
+    for rust, c in (("ProgramText", "program"), ("Kernel", "kernel"), ("KnobColumn", "knob")):
+        body = re.search(rf"pub struct {rust} \{{(.*?)\}}", RUST, re.DOTALL)
+        fields = re.findall(r"pub (\w+): ([^,]+),", body[1]) if body else []
+        stated = re.search(rf"struct indexing_{c} \{{(.*?)\}}", CODE, re.DOTALL)
+        stated_fields = re.findall(r"(\w[\w ]*?[ *]+)(\w+);", stated[1]) if stated else []
+        assert [(t.replace(" *", "*").strip(), n) for t, n in stated_fields] == [
+            ("size_t", "size"),
+            *((c_type(t), n) for n, t in fields),
+        ]
+
+
+def test_the_example_of_programs_prints_what_python_predicts() -> None:
+    source = (ROOT / "examples/c/programs.c").read_text()
+    (program,) = ("".join(re.findall(r'"(.*)\\n"', part)) for part in re.findall(r"on_h100\((\"[^;]*)\);", source)[:1])
+    module = ix.hlo.parse(program)
+    report, plans = ix.analyze(module, "h100"), ix.predict(module.entry, device="h100")
+    lines = [f"the program takes {report.seconds * 1e6:.1f} us; its kernels:"]
+    lines += [f"  {f.name}: {(f.seconds or 0) * 1e6:.1f} us, limited by {f.limit}" for f in report.fusions]
+    best = sorted(plans.plan(int(plans.time.argmin())).items())
+    lines += [
+        f"the fastest of {len(plans)} plans takes {plans.time.min() * 1e6:.1f} us: {' '.join(f'{n}={v}' for n, v in best)}"
+    ]
+    assert (ROOT / "examples/c/programs.out").read_text().startswith("\n".join(lines) + "\nstatus 1 at byte 54: ")
+
+
 def test_demands_of_python_are_the_fields_of_the_struct_in_order() -> None:
     renamed = {"cache_bytes": "moved", "memory_bytes": "memory"}
     stated = re.search(r"struct indexing_demand \{(.*?)\}", CODE, re.DOTALL)
@@ -94,7 +126,8 @@ def numbers(enum: str) -> list[tuple[str, str]]:
     return re.findall(r"(INDEXING_\w+) = (\d)", body[1] if body else "")
 
 
-def test_the_document_shows_the_example_and_what_it_prints() -> None:
+def test_the_document_shows_the_examples_and_what_they_print() -> None:
     document = (ROOT / "docs/c.md").read_text()
-    assert (ROOT / "examples/c/tiles.out").read_text() in document
+    for example in ("tiles", "programs"):
+        assert (ROOT / f"examples/c/{example}.out").read_text() in document
     assert not set(re.findall(r"`(indexing_\w+)", document)) - set(declared()) - {"indexing_status"}

@@ -97,6 +97,14 @@ GROUPS = {
             "list the plans that were measured, merge those of other stores, or write them as JSON",
         ),
     ),
+    "Other languages": (
+        Command(
+            "serve",
+            "prediction_server",
+            "answer requests for predictions: a line of JSON each, from standard input to standard output",
+            "--device h100",
+        ),
+    ),
     "This installation": (
         Command(
             "doctor", "diagnosis", "say which back ends work here, why others don't, and how to install what is missing"

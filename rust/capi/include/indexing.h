@@ -40,6 +40,7 @@ typedef enum indexing_status {
     INDEXING_UNSUPPORTED = 5,       /* a question that can't be answered within the work allowed, a text beyond 4 MiB */
     INDEXING_INVALID_ARGUMENT = 6,  /* a NULL where a value is needed, text that isn't UTF-8, a map without values */
     INDEXING_INTERNAL = 7,          /* a fault of the library */
+    INDEXING_WORKER = 8,            /* a predictor's process that can't start, ended, or took too long */
 } indexing_status;
 
 /* A map from dimensions, range variables and runtime variables to results, and its domain. */
@@ -106,6 +107,37 @@ typedef struct indexing_prediction {
     double time;       /* seconds; infinite where it can't be launched */
     double limit;      /* what limits it: an indexing_limit */
 } indexing_prediction;
+
+/* Predicts the kernels of HLO programs, by a process of the Python package, `indexing serve`, which it starts without a shell.
+ * One thread at a time uses it. What the process writes to standard error goes to the program's. */
+typedef struct indexing_predictor indexing_predictor;
+
+/* The program that a question is about. */
+typedef struct indexing_program {
+    size_t size;              /* sizeof(indexing_program) */
+    const char *hlo;          /* HLO text, of `length` bytes */
+    size_t length;
+    const char *device;       /* such as "h100"; NULL: this machine's GPU, else an H100 */
+    const char *instruction;  /* only this one, which may be a fusion; NULL: the entry computation */
+} indexing_program;
+
+/* The time of a kernel of a program, in all its runs. */
+typedef struct indexing_kernel {
+    size_t size;       /* sizeof(indexing_kernel), which the caller sets too */
+    const char *name;  /* of the instruction that it computes; valid until the predictor is asked again for a program or knobs */
+    double times;      /* runs */
+    double seconds;    /* NaN where the time is not modelled */
+    double limit;      /* what limits it: an indexing_limit; -1 where the time is not modelled */
+    double bytes;      /* that it moves */
+} indexing_kernel;
+
+/* A knob of a fusion's kernel. */
+typedef struct indexing_knob {
+    size_t size;            /* sizeof(indexing_knob), which the caller sets too */
+    const char *name;       /* valid until the predictor is asked again for a program or knobs, as `values` */
+    int64_t default_value;  /* the value where none is given */
+    const int64_t *values;  /* in each plan of the grid, all of which are legal */
+} indexing_knob;
 
 /* The version, such as "0.1.0". */
 const char *indexing_version(void);
@@ -181,6 +213,27 @@ indexing_status indexing_map_is_empty(const indexing_map *map, bool *out);
  * without processors or warps, numbers that are negative or NaN, and work for which the device has no rate;
  * indexing_last_error_item says of which demand. */
 indexing_status indexing_predict(const indexing_device *device, const indexing_demand *demands, size_t count, indexing_prediction *predictions);
+
+/* Starts a predictor. `command` is its program and arguments, ended by a NULL, such as {"/opt/venv/bin/python", "-m", "indexing",
+ * "serve", NULL}; NULL is {"indexing", "serve", NULL}, found by PATH. Each answer, the first with the process's start, may take so many
+ * `seconds`; then, or if the process ends, the call is an INDEXING_WORKER, the process is ended, and the next call starts another. */
+indexing_status indexing_predictor_start(const char *const *command, double seconds, indexing_predictor **out);
+
+/* Ends a predictor and its process; NULL is nothing. */
+void indexing_predictor_free(indexing_predictor *predictor);
+
+/* The times of a program's kernels: XLA's fusions, or, of a program before XLA's optimization, those that the package plans; the one that
+ * loses most time first. `count` gets the number of kernels, of which at most `capacity` are put to `kernels`; `seconds` gets the time of
+ * the program. For text that is no HLO, INDEXING_PARSE; indexing_last_error_offset says where. */
+indexing_status indexing_predictor_program(indexing_predictor *predictor, const indexing_program *program, indexing_kernel *kernels, size_t capacity, size_t *count, double *seconds);
+
+/* The knobs of the one kernel that computes the program, by name: at most `capacity` of `count`, each with its values in so many `plans`.
+ * These columns lie one after the other, as indexing_predictor_plans takes them. */
+indexing_status indexing_predictor_knobs(indexing_predictor *predictor, const indexing_program *program, indexing_knob *knobs, size_t capacity, size_t *count, size_t *plans);
+
+/* The predictions for `count` plans of that kernel. `values` are columns, one after the other: knob k of plan i is values[k * count + i];
+ * others of its knobs have their defaults. INDEXING_INVALID_ARGUMENT for a plan that isn't legal. */
+indexing_status indexing_predictor_plans(indexing_predictor *predictor, const indexing_program *program, const char *const *names, size_t knobs, const int64_t *values, size_t count, indexing_prediction *predictions);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,10 @@ mod maps;
 mod pointers;
 mod points;
 mod prediction;
+mod predictor;
+mod programs;
 mod status;
+mod worker;
 mod workspace;
 
 use std::ffi::c_char;
@@ -20,7 +23,12 @@ pub use maps::{
 };
 pub use points::{indexing_map_bounds, indexing_map_count, indexing_map_evaluate, indexing_map_is_empty};
 pub use prediction::{indexing_predict, WithSize};
-pub use status::Status;
+pub use predictor::{KernelTime, Knob, Predictor, Program, ProgramTimes};
+pub use programs::{
+    indexing_predictor_free, indexing_predictor_knobs, indexing_predictor_plans, indexing_predictor_program,
+    indexing_predictor_start, Kernel, KnobColumn, OwnedPredictor, ProgramText,
+};
+pub use status::{Failure, Status};
 pub use workspace::Map;
 
 /// See the header.

@@ -20,7 +20,7 @@ impl<T> WithSize<T> {
         WithSize { size: size_of::<Self>(), value }
     }
 
-    fn check(&self, what: &str) -> Result<&T, Failure> {
+    pub(crate) fn check(&self, what: &str) -> Result<&T, Failure> {
         let known = size_of::<Self>();
         if self.size == known {
             return Ok(&self.value);

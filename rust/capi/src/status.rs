@@ -18,9 +18,11 @@ pub enum Status {
     Unsupported = 5,
     InvalidArgument = 6,
     Internal = 7,
+    Worker = 8,
 }
 
 /// A call that failed.
+#[derive(Clone, Debug)]
 pub struct Failure {
     status: Status,
     message: String,
@@ -30,20 +32,48 @@ pub struct Failure {
 
 impl Failure {
     /// An argument is not what the header asks for.
-    pub fn argument(message: &str) -> Self {
+    pub(crate) fn argument(message: &str) -> Self {
         Failure { status: Status::InvalidArgument, message: message.to_owned(), offset: None, item: None }
     }
 
     /// A result doesn't fit its type.
-    pub fn overflow(message: &str) -> Self {
+    pub(crate) fn overflow(message: &str) -> Self {
         Failure { status: Status::Overflow, ..Self::argument(message) }
     }
 
+    /// The process that predicts fails.
+    pub(crate) fn worker(message: &str) -> Self {
+        Failure { status: Status::Worker, ..Self::argument(message) }
+    }
+
+    /// A text is refused, at this byte of it.
+    pub(crate) fn of_text(status: Status, message: &str, offset: Option<usize>) -> Self {
+        Failure { status, offset, ..Self::argument(message) }
+    }
+
+    /// The code of the failure.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The byte of the text that the failure is at.
+    pub fn offset(&self) -> Option<usize> {
+        self.offset
+    }
+
     /// The failure of one item of many.
-    pub fn of_item(self, item: usize) -> Self {
+    pub(crate) fn of_item(self, item: usize) -> Self {
         Failure { item: Some(item), ..self }
     }
 }
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
