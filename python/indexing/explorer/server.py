@@ -15,19 +15,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
+from indexing.device.record import DeviceLike
 from indexing.errors import IndexingError
 from indexing.explorer.answers import Exploration
+from indexing.hlo import Program
 from indexing.hlo.program_like import or_function
 from indexing.reports.programs import analyze
 from indexing.show.page import frame, theme
 from indexing.show.svg_renderer import highlight
-
-if TYPE_CHECKING:
-    from indexing.device.record import DeviceLike
-    from indexing.hlo import Program
 
 LOCAL = ("127.0.0.1", "localhost")
 #: The pages that may show the explorer in a frame: those of notebooks on this machine.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.nodes import Statement, Value
 from indexing.kernels.ir.traversal import subvalues, values_of
 
 if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Statement, Value
-
     Variables = frozenset[int]
 
 __all__ = ["DataIndices"]

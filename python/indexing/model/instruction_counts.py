@@ -12,11 +12,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from indexing._core import SymbolicExpr
+from indexing.device.record import Device
 from indexing.hlo.layout import bit_width
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
+from indexing.kernels.ir.nodes import Block, Statement, Value
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
 from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.kernels.passes.unroll import UnrollingRule
@@ -24,11 +27,6 @@ from indexing.model.index_costs import IndexCosts, IndexPart
 from indexing.model.kernel_walk import KernelWalk
 from indexing.model.load_waits import LoadRun, StatementLoads, loads_of
 from indexing.ops.element_types import element_type
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.device.record import Device
-    from indexing.kernels.ir.nodes import Block, Statement, Value
 
 #: Instructions by the unit that executes them: an element type of the scalar units, `special`, `memory`, `control`, or an
 #: element type of the matrix units behind `MATRIX`.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import predict_times
+from indexing.device.record import Device
 from indexing.errors import IndexingError
-from indexing.hlo import ModuleBuilder
+from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import computed_by_emitter
@@ -22,10 +22,6 @@ from indexing.model.terms import terms_of
 from indexing.model.work_time import LIMITS, Limit, predict_work, scalar_rate
 from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction
 
 NO_LATENCY = 1e-12
 MOVED = ("cache_bytes", "memory_bytes")

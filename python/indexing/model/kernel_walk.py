@@ -7,13 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.kernels.ir import nodes as ir
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Block, Statement, Value
+from indexing.kernels.ir.nodes import Block, Statement, Value
 
 GRID = 3  # the first variable of a block's number
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from indexing.kernels.products import strided_product
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.kernels.products import StridedProduct
+from indexing.hlo import Instruction
+from indexing.kernels.products import StridedProduct, strided_product
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ from math import inf, prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, variable
+from indexing.device.record import Memory
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
+from indexing.kernels.ir.nodes import Block, Statement, Value
 from indexing.kernels.ir.traversal import all_values
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.c_body import assigned_again
@@ -25,15 +27,8 @@ from indexing.model.guards import Guard, Moving, first_periods, reached
 from indexing.model.kernel_walk import GRID, KernelWalk
 
 if TYPE_CHECKING:
-    from indexing.device.record import Memory
-    from indexing.kernels.ir.nodes import Block, Statement, Value
-
-    #: Loops with their numbers of iterations, and named index expressions, outermost first.
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"
-    #: A buffer, and an index in it.
     _Touched: TypeAlias = "tuple[str, SymbolicExpr]"
-    #: Accesses that differ by their first addresses: buffer, loops, levels, the parts of their lines and bytes that guards
-    #: leave, and the variables with which data change it.
     _Access: TypeAlias = "tuple[str, tuple[int, ...], tuple[Level, ...], tuple[float, float], frozenset[int]]"
     _Guards: TypeAlias = "tuple[Guard, ...]"
 

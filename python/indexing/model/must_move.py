@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.analysis.memory.distinct_elements import utilization
+from indexing.hlo import Computation
 from indexing.hlo.layout import bit_width
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation
-    from indexing.kernels.kernel import Kernel
+from indexing.kernels.kernel import Kernel
 
 __all__ = ["least_bytes"]
 

@@ -16,6 +16,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import emit_fused, fused_computation, knobs_of
+from indexing.kernels.knob_space import Columns, KnobSpace, Plans
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
 from indexing.model.must_move import least_bytes
@@ -25,8 +26,6 @@ from indexing.model.work_time import LIMITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from indexing.kernels.knob_space import Columns, KnobSpace, Plans
 
     Floats = NDArray[np.float64]
     _Launch = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -7,15 +7,11 @@ last wave of tiles takes as long as a full one. The laws are those of docs/predi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.hlo.layout import bit_width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from indexing.device.record import Device
 
 TILES = ((256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 64), (64, 32), (32, 64), (32, 32))
 SPLITS = (1, 2, 4, 8, 16)  # blocks that share the contracted dimension of a tile

@@ -13,15 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicMap, Variable
 from indexing.analysis.memory.transactions import VECTOR
+from indexing.device.record import Device
 from indexing.kernels.ir.types import storage_bytes
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.kernels.kernel import Argument, Dim3
+from indexing.kernels.kernel import Argument, Dim3
 
 #: Numbers of blocks in x, y and z.
 Part: TypeAlias = "tuple[Interval, ...]"

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.kernels.targets import TARGETS
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
 
 __all__ = ["Terms", "terms_of"]
 

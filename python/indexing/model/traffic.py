@@ -15,21 +15,20 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, variable
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS, vector_of
+from indexing.device.record import Device
+from indexing.hlo import Computation
 from indexing.hlo.layout import bit_width, element_strides
 from indexing.kernels import emit_fused
+from indexing.kernels.ir.executions import Execution
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel import Argument, GlobalAccesses, Kernel
+from indexing.kernels.knob_space import Knob, KnobSpace
 from indexing.lazy import np
 from indexing.model.instruction_counts import InstructionCounts, count_instructions
 from indexing.model.reuse import reuse_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from indexing.device.record import Device
-    from indexing.hlo import Computation
-    from indexing.kernels.ir.executions import Execution
-    from indexing.kernels.kernel import Argument, GlobalAccesses, Kernel
-    from indexing.kernels.knob_space import Knob, KnobSpace
 
     Floats = NDArray[np.float64]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from indexing.device.record import Device
+from indexing.device.record import Device
 
 #: The part of a time that is the largest.
 Limit: TypeAlias = Literal["launch", "latency", "memory", "arithmetic", "issue"]

@@ -14,14 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from indexing.device.record import Device
 from indexing.graph.cycles import is_acyclic
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.facts import GraphFacts
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Graph, Node, Ref, Tree, operands_of, tree_refs
+from indexing.graph.support import KernelSupport
+from indexing.hlo import Computation, Instruction
 from indexing.kernels import choose_emitter
+from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.proposal import PlannedFusion, Proposal, is_view, storage_of
 from indexing.model.prediction import predict
@@ -29,13 +33,6 @@ from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 from indexing.planning.horizontal import join_small_kernels
 from indexing.work import MAX_OPERATIONS, element_work, work_once
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.support import KernelSupport
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.emitter import Emitter
-
 
 Group: TypeAlias = "tuple[Set[Node], tuple[Ref, ...]]"  # nodes that one kernel computes, and the arrays that it writes
 

@@ -7,20 +7,16 @@ it repeats much work, or its blocks leave cores idle.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import tree_refs
+from indexing.graph.nodes import Graph, tree_refs
+from indexing.hlo import Computation, Instruction
 from indexing.kernels import choose_emitter
 from indexing.kernels.proposal import storage_of
 from indexing.model.work_time import predict_work
+from indexing.planning.fusion import Planner
 from indexing.work import MAX_OPERATIONS, work_once
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.nodes import Graph
-    from indexing.hlo import Computation, Instruction
-    from indexing.planning.fusion import Planner
 
 
 def needs_parts(fusion: Instruction, planner: Planner) -> bool:

@@ -12,17 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from indexing.graph.nodes import in_place_count
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Graph, Node, Ref, in_place_count
 from indexing.kernels.proposal import MAX_ARRAYS, MAX_NODES, PlannedFusion, storage_of
 from indexing.kernels.targets import TARGETS
 from indexing.work import MAX_OPERATIONS, work_once
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Graph, Node, Ref
 
 #: A kernel, or a node that none computes.
 Unit: TypeAlias = "PlannedFusion | Node"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
+from indexing.device.record import Device
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction
 from indexing.model.instruction_time import predict_instruction, predict_library
 from indexing.model.libraries import LIBRARIES, library_product
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
 
 #: Kernels compute products of matrices, or, where it is predicted to be faster, the device's library.
 Matmul: TypeAlias = Literal["kernels", "library"]

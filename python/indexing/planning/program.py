@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device
@@ -17,18 +17,16 @@ from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import computed_by_emitter, device_of_kernels, emit_fused
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.products import StridedProduct
 from indexing.kernels.proposal import PlannedFusion
+from indexing.kernels.targets.target import Dialect
 from indexing.model.libraries import library_product
 from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.libraries import Matmul, is_faster_in_library
 from indexing.planning.trip_counts import known_trip_count
 from indexing.planning.views import viewed_parameter
-
-if TYPE_CHECKING:
-    from indexing.kernels.kernel import Kernel
-    from indexing.kernels.products import StridedProduct
-    from indexing.kernels.targets.target import Dialect
 
 #: Chooses the knobs of a computation's kernel; those left out have their defaults.
 KnobChoice: TypeAlias = Callable[[Computation], Mapping[str, int]]

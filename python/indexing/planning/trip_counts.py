@@ -4,15 +4,10 @@ constant, changes by a constant and is compared with a constant.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from indexing.graph.nodes import Ref, tree_refs
+from indexing.graph.nodes import Graph, Node, Ref, tree_refs
 from indexing.ops.element_types import element_type
 from indexing.ops.trip_counts import direction_of, sign_of_step, stated_trip_count, trip_count
 from indexing.ops.values import only_array
-
-if TYPE_CHECKING:
-    from indexing.graph.nodes import Graph, Node
 
 
 def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing._core import IndexingMap, compose
+from indexing.hlo import Computation, Shape
 from indexing.hlo.layout import bit_width, bitcast_map
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Shape
 
 
 def viewed_parameter(computation: Computation) -> int | None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from indexing.analysis.memory.distinct_elements import Utilization, utilization
 from indexing.analysis.memory.global_memory import kernel_of
 from indexing.device.record import Device
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import parameter_names
 from indexing.indexing_analysis.instructions import output_to_input
@@ -23,9 +23,6 @@ from indexing.model.instruction_time import is_left_to_host
 from indexing.ops.registry import traits_of
 from indexing.reports.array_traffic import ArrayTraffic, InstructionTraffic, Moved, traffic_of
 from indexing.reports.reasons import AccessedArray
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
 
 NO_BYTES: Moved = (0, None, None, None, 0)
 EXPLAINED = 100  # an excess gets a sentence if it is at least this fraction of the bytes that move

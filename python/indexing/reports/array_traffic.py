@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.global_memory import COALESCED, Access, coalescing, kernel_of
+from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.kernels.ir.types import storage_bytes
 from indexing.model.loop_costs import Fetches, costs_of_loops
 from indexing.model.terms import terms_of
 from indexing.reports.loop_reasons import reasons_of_loops
 from indexing.reports.reasons import AccessedArray, reasons_for
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
 
 __all__ = ["ArrayTraffic", "InstructionTraffic", "traffic_of"]
 

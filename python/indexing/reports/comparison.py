@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.device.record import DeviceLike
 from indexing.display import count_text, shown
+from indexing.hlo import Program
 from indexing.hlo.program_like import part_of_program
 from indexing.reports.equal_kernels import Key, content_key
 from indexing.reports.kernel_report import FusionReport
@@ -14,10 +15,6 @@ from indexing.reports.lines import bytes_text, printable, seconds_text
 from indexing.reports.program_report import ProgramReport, totals_line
 from indexing.reports.programs import analyze
 from indexing.reports.replacement import Replacement, line_of, replacements
-
-if TYPE_CHECKING:
-    from indexing.device.record import DeviceLike
-    from indexing.hlo import Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+from indexing.hlo import Computation, Instruction
 
 #: The key that equal kernels have in common.
 Key: TypeAlias = "tuple[object, ...]"

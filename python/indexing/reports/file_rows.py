@@ -9,17 +9,15 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing._core import __version__
+from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo.files import dumped_programs, load, program_of
+from indexing.reports.kernel_report import FusionReport
+from indexing.reports.program_report import ProgramReport
 from indexing.reports.programs import analyze
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.reports.kernel_report import FusionReport
-    from indexing.reports.program_report import ProgramReport
 
 Cells: TypeAlias = "dict[str, str | int | float | None]"
 

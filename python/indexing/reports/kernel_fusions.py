@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from indexing.graph.support import KernelSupport
-from indexing.hlo import ComputationBuilder, ModuleBuilder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.hlo import Computation, Instruction, Shape
+from indexing.hlo import Computation, ComputationBuilder, Instruction, ModuleBuilder, Shape
 
 
 def fusion_of(computation: Computation, name: str) -> Instruction:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from indexing.device.record import Device
+from indexing.model.instruction_time import KernelTime
 from indexing.model.terms import terms_of
 from indexing.reports.lines import bytes_text, number_text, seconds_text
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.model.instruction_time import KernelTime
 
 __all__ = ["limit_of"]
 

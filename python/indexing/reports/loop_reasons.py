@@ -6,16 +6,11 @@ again, and one line more for each run of adjacent lines (see `model/loop_costs.p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.ir.types import storage_bytes
+from indexing.model.loop_costs import Fetches
 from indexing.reports.lines import bytes_text
-from indexing.reports.reasons import only_moves, own_kernel, reordered_by, times_text, turned_layout
-
-if TYPE_CHECKING:
-    from indexing.model.loop_costs import Fetches
-    from indexing.reports.reasons import AccessedArray
+from indexing.reports.reasons import AccessedArray, only_moves, own_kernel, reordered_by, times_text, turned_layout
 
 __all__ = ["reasons_of_loops"]
 

@@ -4,10 +4,7 @@ arguments whose memory a program may write.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+from indexing.hlo import Instruction
 
 _FUSION_KINDS = {"__triton": "Triton", "__cudnn": "cuDNN", "__cublas": "cuBLAS"}
 _CALLS = {

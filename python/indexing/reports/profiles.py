@@ -13,16 +13,14 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexing.display import count_text
 from indexing.errors import IndexingError, ParseError
 from indexing.reports.kernel_report import sorted_kernels
 from indexing.reports.lines import printable, seconds_text
+from indexing.reports.program_report import ProgramReport
 from indexing.reports.wire import Fields, fields_of, text_of, varint_of
-
-if TYPE_CHECKING:
-    from indexing.reports.program_report import ProgramReport
 
 # The errors of reading data that are in no such format.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, EOFError, RecursionError, zlib.error, sqlite3.Error)

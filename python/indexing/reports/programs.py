@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from indexing.analysis.memory.distinct_elements import utilization
 from indexing.arguments import of_type, optional
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Computation, Instruction, Program, source_place
+from indexing.hlo import Computation, Instruction, Place, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.model.instruction_time import inlined, predict_instruction, repeated
 from indexing.ops.operation_totals import operations_of
@@ -28,9 +27,6 @@ from indexing.reports.runs import Run, TimeRange, bytes_of_turns, runs_of
 from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
 from indexing.reports.times import times_of
 from indexing.runtime.compiled_loops import MIN_LAUNCHES
-
-if TYPE_CHECKING:
-    from indexing.hlo import Place
 
 _FUSED = "XLA's fusions with this package's kernels"
 _PLANNED = "as this package would run it"

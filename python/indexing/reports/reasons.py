@@ -8,22 +8,17 @@ instruction. The greatest part gives the sentence; its numbers come from the acc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING
 
 from indexing._core import constant, variable
+from indexing.analysis.memory.global_memory import Access
+from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import bit_width, major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
 from indexing.reports.warp_samples import Step, WarpSample, sample_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.analysis.memory.global_memory import Access
-    from indexing.hlo import Instruction, Shape
 
 READ_AGAIN = 1.5  # loads of an element from which on a cache is worth a word
 CACHED = 1 << 20  # bytes that fit in the cache of any device

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.display import count_text
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Ref, tree_refs
+from indexing.graph.nodes import Graph, Node, Ref, tree_refs
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.metadata import op_name, source_place
@@ -23,15 +23,11 @@ from indexing.model.terms import terms_of
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.reports.kernel_fusions import fusion_of
+from indexing.reports.kernel_report import FusionReport
 from indexing.reports.lines import seconds_text
 from indexing.reports.origin import is_donated
 from indexing.reports.reasons import permutes
-from indexing.reports.steps import planned_steps
-
-if TYPE_CHECKING:
-    from indexing.graph.nodes import Graph, Node
-    from indexing.reports.kernel_report import FusionReport
-    from indexing.reports.steps import Step
+from indexing.reports.steps import Step, planned_steps
 
 #: A change of the program, and the seconds that it saves of one run.
 Remedy: TypeAlias = "tuple[str, float]"

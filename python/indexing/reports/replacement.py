@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from indexing.hlo import op_name, source_place
+from indexing.hlo import Computation, Instruction, Place, op_name, source_place
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Place
-    from indexing.reports.kernel_report import FusionReport
+from indexing.reports.kernel_report import FusionReport
 
 NEAR = 2  # kernels of an operation that are compared, before and after the one at the same position
 #: A source operation, by its name in both programs.

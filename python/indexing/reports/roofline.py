@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.model.instruction_time import product_of
 from indexing.model.work_time import scalar_rate
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
 
 
 def attainable_flops(i: Instruction, device: Device, intensity: float) -> float:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing.ops.trip_counts import stated_trip_count
-
-if TYPE_CHECKING:
-    from indexing.reports.steps import Schedule, Step
+from indexing.reports.steps import Schedule, Step
 
 
 @dataclass(frozen=True, slots=True)

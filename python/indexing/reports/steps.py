@@ -8,27 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import needed_nodes
+from indexing.graph.nodes import Graph, Node, Ref, needed_nodes
 from indexing.graph.support import KernelSupport
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.program_like import parameter_names
 from indexing.model.instruction_time import predict_instruction
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
+from indexing.planning.libraries import Matmul
 from indexing.planning.program import CONTROL_FLOW, PlannedComputation, PlannedKernel, plan_program
 from indexing.planning.trip_counts import known_trip_count
 from indexing.reports.kernel_fusions import SingleFusions, copy_of, fusion_of, single_fusion
 from indexing.reports.origin import is_donated, is_made_by_xla
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.nodes import Graph, Node, Ref
-    from indexing.hlo import Computation, Instruction
-    from indexing.planning.libraries import Matmul
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.model.instruction_time import predict_instruction, predict_library
+from indexing.reports.accesses import AccessReport
 from indexing.reports.limits import limit_of
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
-    from indexing.reports.accesses import AccessReport
 
 
 @dataclass(frozen=True, slots=True)

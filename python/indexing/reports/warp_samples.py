@@ -13,15 +13,14 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from indexing.analysis.memory.global_memory import Access
 from indexing.analysis.memory.transactions import VECTOR
+from indexing.hlo import Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from indexing.analysis.memory.global_memory import Access
-    from indexing.hlo import Shape
 
 WARPS = 32  # warp instructions of a sample
 LANES = 32

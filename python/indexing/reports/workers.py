@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from indexing.device.record import Device
 from indexing.reports.file_rows import FileRows, Source, failed, rows_of_file
 from indexing.runtime.ray_cluster import connected
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
 
 RETRIES = 5  # a file is tried again so often when nodes die
 UNDER_WAY = 4  # so many files a core has been handed

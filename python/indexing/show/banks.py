@@ -5,16 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.analysis.memory.banks import BankAccess
+from indexing.device.record import Device
 from indexing.display import count_text
 from indexing.show.cells import Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
 from indexing.show.warp import lanes_of, values_of_ranges
-
-if TYPE_CHECKING:
-    from indexing.analysis.memory.banks import BankAccess
-    from indexing.device.record import Device
 
 SERVED, CONFLICT = "#b9e2c2", "#f2a5a0"
 MAX_INSTRUCTIONS = 64  # instructions of the first warp that are compared; the one with most passes is shown

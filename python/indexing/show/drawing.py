@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
 from indexing.arguments import of_type, takes
 from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.operand_indexing import Indexing
 from indexing.ops.registry import traits_of
 from indexing.show.colours import COUNTED, FUSED, GIVEN, INK, LINE, LOOPING, MUTED, OTHER
 from indexing.show.layers import Link, Point, curves, place_in_layers
-
-if TYPE_CHECKING:
-    from indexing.ops.operand_indexing import Indexing
 
 EDGE, HEIGHT = 16, 44  # pixels around the picture; the height of a box
 ROW = 13  # the height of a line with a map, above the reader's box

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,11 @@ from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.show.cells import ABSENT, CELL, GAP, HEAD, Cell, Panel, Panels, Position, positions_of
 from indexing.show.colours import LINE, MUTED
+from indexing.show.layers import Point
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from indexing.show.layers import Point
 
 DOTS = 100  # the number of dots per inch
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexing.analysis.memory.global_memory import Access, Launch, Tiles, coalescing
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device, DeviceLike
+from indexing.hlo import Computation, Instruction, Program, Shape
 from indexing.hlo.program_like import or_function, parameter_names, part_of_program
 from indexing.show.banks import bank_picture
 from indexing.show.cells import Cell, Panel
 from indexing.show.picture import Picture
 from indexing.show.warp import access_picture
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Program, Shape
 
 
 @or_function

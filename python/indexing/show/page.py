@@ -13,33 +13,29 @@ from functools import cache
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.analysis.memory.global_memory import coalescing
+from indexing.device.record import Device, DeviceLike
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction, Program
 from indexing.hlo.program_like import or_function
 from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit
 from indexing.model.terms import terms_of
-from indexing.reports.kernel_report import groups_of, limit_text, time_of
+from indexing.reports.accesses import AccessReport
+from indexing.reports.kernel_report import FusionReport, Group, groups_of, limit_text, time_of
 from indexing.reports.origin import kernel_of_xla
-from indexing.reports.program_report import totals_line
+from indexing.reports.program_report import ProgramReport, totals_line
 from indexing.reports.programs import analyze
 from indexing.show.banks import bank_picture
 from indexing.show.colours import dark_rules
 from indexing.show.fusion_pictures import pictures_of_accesses
 from indexing.show.graphviz_layout import graph_svgs
+from indexing.show.picture import Picture
 from indexing.show.roofline import roofline_svg
 from indexing.show.svg_renderer import cells_svg, highlight
 from indexing.show.tile_path import tile_picture
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device, DeviceLike
-    from indexing.hlo import Instruction, Program
-    from indexing.reports.accesses import AccessReport
-    from indexing.reports.kernel_report import FusionReport, Group
-    from indexing.reports.program_report import ProgramReport
-    from indexing.show.picture import Picture
 
 #: The values of JSON.
 Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | None"

@@ -5,22 +5,18 @@ A disk's area is the kernel's share of the time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, inf, log10, sqrt
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.display import count_text
-from indexing.reports.kernel_report import groups_of, lost_text, time_of
+from indexing.reports.kernel_report import Group, groups_of, lost_text, time_of
 from indexing.reports.lines import number_text, printable, seconds_text
+from indexing.reports.program_report import ProgramReport
 from indexing.reports.roofline import peak_of
 from indexing.show.colours import INK
 from indexing.show.drawing import xml_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing.reports.kernel_report import Group
-    from indexing.reports.program_report import ProgramReport
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 78, 20, 42, 44

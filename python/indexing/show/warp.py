@@ -5,17 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing._core import IndexingMap
+from indexing.analysis.memory.global_memory import Access
 from indexing.arguments import integer, of_type, takes
+from indexing.hlo import Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.show.cells import EMPTY, Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
-
-if TYPE_CHECKING:
-    from indexing._core import IndexingMap
-    from indexing.analysis.memory.global_memory import Access
-    from indexing.hlo import Shape
 
 WARP = 32
 MAX_THREADS = 1024

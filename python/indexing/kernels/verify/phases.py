@@ -13,18 +13,15 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby, product
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from indexing._core import IndexingMap, SymbolicExpr, constant, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Context, Time, entry_accesses
 from indexing.kernels.ir.memory import Memory
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.verify.cover import covers, normalized, with_constant
 from indexing.kernels.verify.translation import element_of, renumbered
-
-if TYPE_CHECKING:
-    from indexing._core import Interval
-    from indexing.kernels.ir.nodes import Kernel
 
 MAX_EVENTS = 1 << 15  # loops with barriers are written out to at most so many accesses
 Counters: TypeAlias = "dict[int, int]"

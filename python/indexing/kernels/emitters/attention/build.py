@@ -11,24 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf, prod
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
-from indexing.kernels.emitters.attention.match import NAME
+from indexing.kernels.emitters.attention.match import NAME, Attention
+from indexing.kernels.emitters.attention.plan import AttentionPlan
 from indexing.kernels.emitters.attention.space import AttentionSpace
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
-from indexing.kernels.ir.nodes import Buffer, Constant, MultiplyPanels
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.ir.nodes import Buffer, Constant, Kernel, MultiplyPanels
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
-
-if TYPE_CHECKING:
-    from indexing.kernels.emitters.attention.match import Attention
-    from indexing.kernels.emitters.attention.plan import AttentionPlan
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
 
 
 def build_attention(match: Attention, plan: AttentionPlan) -> Kernel:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.graph.extraction import build_kernel_module
+from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.attention.match import match_attention
@@ -21,10 +22,6 @@ from indexing.ops.dot import DOT
 from indexing.ops.reduce import REDUCE
 from indexing.ops.softmax import is_exponential, linear_operands
 from indexing.work import element_count
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
 
 MAX_NODES = 128
 MAX_AFTER = 8  # nodes after the second product

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose, constant, variable
 from indexing.errors import Undecided
+from indexing.hlo import Computation, Instruction, Module
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.access import Access
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.kernels.emitters.dot.match import dimension_numbers, operand_index, product_of
+from indexing.kernels.emitters.dot.match import Product, dimension_numbers, operand_index, product_of
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import is_read_at_one_place
 from indexing.kernels.epilogue import Heroes, single_hero_of
@@ -36,10 +36,6 @@ from indexing.ops.softmax import (
 )
 from indexing.ops.tuples import array_source
 from indexing.partitioner import PartitionedComputation, Subgraph, partition
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Module
-    from indexing.kernels.emitters.dot.match import Product
 
 NAME = "attention"
 

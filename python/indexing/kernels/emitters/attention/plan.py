@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
+from indexing.device.record import Device
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.attention.match import NAME
-from indexing.kernels.emitters.dot.match import Axis, fastest
+from indexing.kernels.emitters.attention.match import NAME, Attention
+from indexing.kernels.emitters.dot.match import Axis, Product, fastest
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, places
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.kernels.emitters.attention.match import Attention
-    from indexing.kernels.emitters.dot.match import Product
-    from indexing.kernels.kernel_builder import Dim3
 
 PANEL = 4, 4  # rows and columns of sums of a thread, where panels are no instruction
 MAX_PANELS = 32

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, prod
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Instruction
 from indexing.hlo.layout import delinearize
+from indexing.kernels.emitters.attention.match import Attention
 from indexing.kernels.emitters.dot.match import Factor, factor, operand_index, product_of
 from indexing.kernels.emitters.tile.shared_tile import TileOperand
-from indexing.ops.element_context import Value
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.ops.element_context import Index, Value
 from indexing.ops.softmax import operand_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.hlo import Instruction
-    from indexing.kernels.emitters.attention.match import Attention
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.ops.element_context import Index
 
 
 class AttentionSpace:

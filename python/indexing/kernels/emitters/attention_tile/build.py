@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf, prod
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Instruction
 from indexing.hlo.layout import delinearize
+from indexing.kernels.emitters.attention.match import Attention
 from indexing.kernels.emitters.attention.space import AttentionSpace
 from indexing.kernels.emitters.attention_tile.match import NAME
+from indexing.kernels.emitters.attention_tile.plan import AttentionTilePlan
 from indexing.kernels.emitters.tile.fragments import load_fragments
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
 from indexing.kernels.emitters.tile.steps import Steps
-from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM, SUM_OF_WORD
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM, SUM_OF_WORD, MatrixInstruction
 from indexing.kernels.ir.memory import WORDS
-from indexing.kernels.ir.nodes import Buffer, Constant, GroupReduce, MatrixMultiply, Op, Ref, WaitCopies
+from indexing.kernels.ir.nodes import Buffer, Constant, GroupReduce, Kernel, MatrixMultiply, Op, Ref, WaitCopies
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.hlo import Instruction
-    from indexing.kernels.emitters.attention.match import Attention
-    from indexing.kernels.emitters.attention_tile.plan import AttentionTilePlan
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.fragments import MatrixInstruction
-    from indexing.kernels.ir.nodes import Kernel
 
 ROW_LANES = 4  # neighbouring lanes that have the elements of a row
 HALVES = 2  # rows of a thread in a fragment: one in each half

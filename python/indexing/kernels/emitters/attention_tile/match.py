@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.attention.match import Attention, match_attention
 from indexing.kernels.emitters.tile.match import MIN_SIDE, has_instruction
 from indexing.kernels.ir.fragments import BY_FACTORS
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Computation, Instruction
 
 NAME = "attention-tile"
 FACTOR_BYTES = 2  # only elements of 16 bits are transposed on the way to registers, and have sums that become factors

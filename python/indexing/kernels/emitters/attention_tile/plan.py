@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.attention.match import Attention
 from indexing.kernels.emitters.attention_tile.match import NAME
-from indexing.kernels.emitters.dot.match import Axis, fastest
+from indexing.kernels.emitters.dot.match import Axis, Product, fastest
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
-from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, LANES, ROWS
+from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, LANES, ROWS, MatrixInstruction
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_choice
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.kernels.emitters.attention.match import Attention
-    from indexing.kernels.emitters.dot.match import Product
-    from indexing.kernels.ir.fragments import MatrixInstruction
-    from indexing.kernels.kernel_builder import Dim3
 
 WARPS, KEYS, STAGES = (1, 2, 4, 8), (16, 32, 64, 128), (1, 2)
 DEFAULT_WARPS, DEFAULT_KEYS = 4, 64

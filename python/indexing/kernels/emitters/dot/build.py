@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.dot.match import NAME, operand_index, result_index
+from indexing.kernels.emitters.dot.plan import DotPlan
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.launch import assembled, entry_builder, guarded, loop_over, thread_id
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element.moves import zero
-
-if TYPE_CHECKING:
-    from indexing.kernels.emitters.dot.plan import DotPlan
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.ops.element_context import Index, Value
+from indexing.ops.element_context import Index, Value
 
 UNROLLED_STEPS = 8
 

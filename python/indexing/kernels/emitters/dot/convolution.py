@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from indexing._core import SymbolicExpr
+from indexing.hlo import Instruction, WindowDim
 from indexing.hlo.layout import delinearize, major_to_minor
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.ops.convolution import CONVOLUTION
+from indexing.ops.element_context import Index, Value
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction, WindowDim
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.ops.element_context import Index, Value
-
 
 MIN_RUN = 16  # features that are copied fast by themselves
 

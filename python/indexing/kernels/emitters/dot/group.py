@@ -8,8 +8,11 @@ that are last in both operands, the product is a reduction of rows.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
+from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.dot.convolution import is_convolution
 from indexing.kernels.emitters.dot.match import MIN_COLUMNS, MIN_CONTRACTED, product_of
@@ -19,12 +22,6 @@ from indexing.ops.dot_expansions import reduced_dot, transposed_dot
 from indexing.ops.element_types import element_type
 from indexing.ops.gradients_by_group import summed_by_group
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.hlo import Computation, Instruction, Shape
 
 MIN_ROWS = 4  # with fewer, the transpose costs more than it saves
 

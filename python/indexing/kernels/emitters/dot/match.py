@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from indexing._core import SymbolicExpr
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.epilogue import Heroes, single_hero_of
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.ops.dot import DOT
+from indexing.ops.element_context import Index, Value
 from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.ops.element_context import Index, Value
 
 NAME = DOT.opcode
 MIN_COLUMNS = 16

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from indexing.device.limits import Limits
+from indexing.device.record import Device
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction
 from indexing.kernels.emitters.dot.match import NAME, Product, planned_product
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_knob
-
-if TYPE_CHECKING:
-    from indexing.device.limits import Limits
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.kernel_builder import Dim3
 
 BLOCK_SIZE = 128  # threads, by default at most
 ROWS = (1, 2, 4, 8)

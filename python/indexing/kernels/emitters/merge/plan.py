@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.kernels.emitters.sort.match import RowSort
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs
 from indexing.kernels.vectors import check_width, widest_vector
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.kernels.emitters.sort.match import RowSort
 
 NAME = "merge"
 MAX_ELEMENTS = 16  # a thread has at most so many by default

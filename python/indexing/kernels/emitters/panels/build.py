@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.panels.match import NAME
+from indexing.kernels.emitters.panels.plan import PanelPlan
 from indexing.kernels.emitters.tile.shared_tile import TileBuilder
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.fragments import PANEL_ROWS
-from indexing.kernels.ir.nodes import Buffer, Constant, Load, MultiplyPanels
+from indexing.kernels.ir.nodes import Buffer, Constant, Kernel, Load, MultiplyPanels
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.kernels.emitters.panels.plan import PanelPlan
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
 
 
 def build_panels(match: Heroes, plan: PanelPlan) -> Kernel:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.match import product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
@@ -12,12 +15,6 @@ from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.element_types import element_type
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.hlo import Computation, Instruction
 
 NAME = "dot-panels"
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
+from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.panels.match import NAME, sum_type
 from indexing.kernels.emitters.tile.shared_tile import SharedTile
+from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_knob
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.kernel_builder import Dim3
 
 MAX_DEFAULT_PANELS = 20, 8  # rows and columns of a block by default: the tiles of both operands fit into 64 KiB
 MAX_PANELS = 32

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.scatter.match import has_exact_maps
 from indexing.kernels.emitters.scatter.modes import has_one_thread, launch_form, update_shape, updates_of
+from indexing.kernels.proposal import Proposal
 from indexing.kernels.update_groups import group_updates
 from indexing.ops.scatter import SCATTER
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.kernels.proposal import Proposal
 
 
 def group_scatters(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:

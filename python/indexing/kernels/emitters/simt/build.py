@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.simt.match import NAME
+from indexing.kernels.emitters.simt.plan import SimtPlan
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileBuilder, position
 from indexing.kernels.emitters.tile.splits import SharedSums
 from indexing.kernels.emitters.tile.steps import Steps
-from indexing.kernels.ir.nodes import Buffer, Load
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.ir.nodes import Buffer, Kernel, Load
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element_context import Value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing._core import SymbolicExpr
-    from indexing.kernels.emitters.simt.plan import SimtPlan
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
 
 
 def build_simt(match: Heroes, plan: SimtPlan) -> Kernel:

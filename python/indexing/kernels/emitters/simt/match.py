@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.group import is_sum_of_rows
 from indexing.kernels.emitters.dot.match import product_in_memory
@@ -15,12 +18,6 @@ from indexing.kernels.targets import TARGETS
 from indexing.ops.element_types import element_type
 from indexing.ops.fourier_products import fourier_in_products
 from indexing.ops.linalg import FFT
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.hlo import Computation, Instruction
 
 NAME = "dot-simt"
 MIN_INTEGER_BITS = 32  # a thread loads vectors of at most four sums

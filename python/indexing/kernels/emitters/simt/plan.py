@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product
 from indexing.kernels.emitters.simt.match import NAME, sum_type
 from indexing.kernels.emitters.tile.plan import PIECES, rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, in_order, is_asynchronous
 from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, sides, tile_space
+from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import PIECE_BYTES
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
-    from indexing.kernels.epilogue import Heroes
 
 TILE_SIDES, THREAD_SIDES, STAGES = (16, 32, 64, 128), (4, 8), (1, 2)
 WIDE_SIDE = 64  # tiles so wide have threads of eight rows or columns by default

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.sort.match import sorted_by_kernel
 from indexing.kernels.emitters.sort.plan import longest_run
@@ -20,12 +22,6 @@ from indexing.ops.library_calls.sorted_runs import (
 )
 from indexing.ops.registry import traits_of
 from indexing.ops.sort import SORT, TOPK
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.hlo import Computation, Instruction
 
 MAX_NODES = 64
 SHORT_ROW = 64  # elements of a row that a CPU sorts in vectors for the most part

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.device.limits import Dim3
+from indexing.device.record import Device
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.sort.match import NAME
+from indexing.kernels.emitters.sort.match import NAME, RowSort
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace
 from indexing.kernels.launch import check_choice
 from indexing.kernels.targets import TARGETS
-
-if TYPE_CHECKING:
-    from indexing.device.limits import Dim3
-    from indexing.device.record import Device
-    from indexing.kernels.emitters.sort.match import RowSort
 
 ELEMENTS = (1, 2, 4, 8, 16, 32)
 MAX_IN_REGISTERS = 16  # elements of a thread; without threads they are in memory, beside those of other threads

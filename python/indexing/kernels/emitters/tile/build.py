@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.tile.fragments import load_fragments
 from indexing.kernels.emitters.tile.match import NAME
+from indexing.kernels.emitters.tile.plan import TilePlan
 from indexing.kernels.emitters.tile.shared_tile import TileBuilder, position
 from indexing.kernels.emitters.tile.splits import SharedSums
 from indexing.kernels.emitters.tile.steps import Steps
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM
 from indexing.kernels.ir.memory import WORDS
-from indexing.kernels.ir.nodes import Buffer, Load, MatrixMultiply
+from indexing.kernels.ir.nodes import Buffer, Kernel, Load, MatrixMultiply
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.kernels.emitters.tile.plan import TilePlan
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
 
 PAIR = 2  # neighbouring columns of a sum in one thread
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, position
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, MatrixInstruction
 from indexing.kernels.ir.nodes import LoadMatrices
 from indexing.kernels.launch import thread_id
-
-if TYPE_CHECKING:
-    from indexing.kernels.function_builder import FunctionBuilder
 
 
 def load_fragments(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.kernels.emitters.dot.group import is_sum_of_rows
 from indexing.kernels.emitters.tile.match import is_tiled
 from indexing.kernels.proposal import Proposal
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
 
 
 def group_tile(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.convolution import group_count, is_convolution
 from indexing.kernels.emitters.dot.match import planned_product, product_in_memory
@@ -12,10 +13,6 @@ from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import BY_FACTORS, CAPABILITY, MatrixInstruction
 from indexing.kernels.targets import TARGETS
 from indexing.ops.element_types import element_type
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Computation, Instruction
 
 NAME = "dot-tile"
 TF32 = "dot_tf32_tf32_f32"  # the attribute `algorithm` of products whose factors may be rounded

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
+from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous, places
 from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, is_legal, sides, tile_space
+from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
 from indexing.kernels.ir.memory import WORDS
 from indexing.kernels.knob_space import KnobSpace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
-    from indexing.kernels.epilogue import Heroes
 
 TILE_SIDES, PIECES = (16, 32, 64, 128, 256), (2, 4, 8)
 STAGES = (1, 2, 3)

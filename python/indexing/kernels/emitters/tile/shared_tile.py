@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr
+from indexing.hlo import Instruction
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.dot.match import (
     Axis,
@@ -17,23 +20,16 @@ from indexing.kernels.emitters.dot.match import (
     result_index,
     step_conditions,
 )
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.fragments import ASYNC_BYTES
 from indexing.kernels.ir.nodes import Buffer, Constant, Load
 from indexing.kernels.ir.types import storage_bytes, storage_type
 from indexing.kernels.launch import Part, guarded, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
-from indexing.ops.element_context import Value
+from indexing.ops.element_context import Index, Value
 from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.conversion import convert_code
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
-    from indexing.hlo import Instruction
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.ops.element_context import Index
 
 Side: TypeAlias = Literal["left", "right"]
 

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from indexing._core import SymbolicExpr, constant
+from indexing.device.record import Device
 from indexing.hlo import ModuleBuilder, Shape
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot.match import Axis, Product
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup
 from indexing.kernels.emitters.reduction.splits import LAST_BYTES, Splits
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, GridSizes, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_choice, thread_id
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
-    from indexing.device.record import Device
-    from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.kernel_builder import Dim3
 
 SUM_BYTES = 4
 MAX_GROUPED = 16  # rows of tiles by turns: about a square of the tiles that run at once

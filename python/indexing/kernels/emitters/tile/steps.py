@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import WaitCopies
 from indexing.kernels.launch import loop_over
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.kernels.function_builder import FunctionBuilder
 
 
 @dataclass(frozen=True, slots=True)

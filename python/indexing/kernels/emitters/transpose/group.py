@@ -5,15 +5,11 @@ A kernel that computes the transpose for itself reads a sector for every few byt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.kernels.emitters.transpose.match import is_worth_a_tile, pays_on, run_bytes
 from indexing.kernels.proposal import Proposal, is_read_repeatedly, storage_of
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
 
 
 def group_transpose(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
