@@ -264,23 +264,27 @@ class Recording:
         formats = [body.formats[slot] for slot in body.parameters]
         given = self._passed(step.operands, last, held)
         state = [self._in_format(v, form) for v, form in zip(given, formats, strict=True)]
+        carried = len(body.results)  # what follows these are arrays that each turn reads
         changing = [k for k, slot in enumerate(body.results) if slot != body.parameters[k]]
         for k in changing:
             state[k] = registers.sole(state[k])
         start = self.tape.position
         self._nesting += 1
-        leaves = self._exit(step.condition, state)
+        leaves = self._exit(step.condition, state[:carried])
         fixed = [k for k in range(len(state)) if k not in changing]
         results = self._called(body, [registers.retained(v) if k in fixed else v for k, v in enumerate(state)])
         self._nesting -= 1
         for k in fixed:
-            registers.release(results[k])
+            if k < carried:
+                registers.release(results[k])
         for k in changing:
             results[k] = registers.sole(self._in_format(results[k], formats[k]))
         registers.exchange({state[k].register: results[k].register for k in changing})
         self.tape.jump(start)
         self.tape.land(leaves)
-        held.update(zip(step.outputs, state, strict=True))
+        for value in state[carried:]:
+            registers.release(value)
+        held.update(zip(step.outputs, state[:carried], strict=True))
 
     def _exit(self, condition: Schedule | int, state: Sequence[Value]) -> int:
         """Record the loop's exit test before a turn; returns the jump, whose target is set by `land`."""

@@ -104,9 +104,9 @@ class _Liveness:
                 self._read(Ref(self.graphs[computation].parameters[0], ref.leaf))
 
     def _pass(self, caller: Node, ref: Ref) -> None:
-        """Pass on to a caller that its callee reads a parameter's array; a loop then carries it."""
+        """Pass on to a caller that its callee reads a parameter's array; a loop then carries it, if it is one of its state."""
         self._read(*(leaves[ref.leaf] for leaves in self.passed[caller][ref.node]))
-        if caller.op.calls == "loops":
+        if caller.op.calls == "loops" and ref.node.instruction.parameter_number == 0:
             self._read(Ref(caller, ref.leaf))
 
     def _parameters(self, caller: Node) -> Iterator[tuple[int, Node]]:

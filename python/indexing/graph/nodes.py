@@ -44,9 +44,12 @@ class Node:
         return self.instruction.opcode
 
     def carry(self, operands: tuple[Tree, ...], tree: Tree) -> None:
-        """Read and compute only the arrays in these trees, which lack some of those until now."""
-        for ref in (Counter(self.refs) - Counter(tree_refs(operands))).elements():
+        """Read and compute the arrays in these trees, of which nothing else is computed, and no longer those until now."""
+        before, after = Counter(self.refs), Counter(tree_refs(operands))
+        for ref in (before - after).elements():
             ref.node.users.remove(self)
+        for ref in (after - before).elements():
+            ref.node.users.append(self)
         self.operands, self.refs = operands, tuple(tree_refs(operands))
         self.tree, self.arrays = tree, tuple(tree_refs(tree))
 

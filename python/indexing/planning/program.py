@@ -12,6 +12,7 @@ from indexing.device.record import Device
 from indexing.device.table import portable_device
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.live_arrays import without_unread
+from indexing.graph.loop_invariants import with_hoisted
 from indexing.graph.nodes import Graph, Node, Ref, needed_nodes
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
@@ -137,7 +138,9 @@ class _ProgramPlanner:
         return self.emitted[computation]
 
     def run(self) -> dict[Computation, PlannedComputation]:
-        graphs = without_unread(self.entry, self._scheduled_graphs(), self._scheduled)
+        scheduled = self._scheduled_graphs()
+        hoisted = with_hoisted(scheduled, self._scheduled, self.trip_counts)
+        graphs = without_unread(self.entry, hoisted, self._scheduled)
         return {computation: self._planned(graph) for computation, graph in graphs.items()}
 
     def _scheduled_graphs(self) -> dict[Computation, Graph]:
