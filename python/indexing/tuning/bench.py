@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from indexing.device.record import Device
 from indexing.errors import CompileError, IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
-from indexing.hlo import Computation, parse
+from indexing.hlo import parse
 from indexing.kernels import emit_fused
-from indexing.kernels.kernel import Kernel
-from indexing.kernels.targets.target import Dialect
-from indexing.runtime.device import TimingDevice
 from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.plan_store import Measured
-from indexing.tuning.conditions import Conditions
 from indexing.tuning.measurement import Benchmark
-from indexing.tuning.search import Plan
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Computation
+    from indexing.kernels.kernel import Kernel
+    from indexing.kernels.targets.target import Dialect
+    from indexing.runtime.device import TimingDevice
+    from indexing.tuning.conditions import Conditions
+    from indexing.tuning.search import Plan
 
 RETRIES = 5  # a task on Ray is tried again so often when nodes die
 #: Called before each measurement, because a plan may end this process.

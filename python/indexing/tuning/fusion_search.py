@@ -7,22 +7,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import __version__
 from indexing.executable.devices import device_of_dialect
-from indexing.hlo import Computation
 from indexing.kernels import emit_fused, knobs_of
-from indexing.kernels.kernel_builder import Dim3
 from indexing.model.prediction import predict
 from indexing.runtime.plan_store import NO_GAIN, FusionRow, Gain, Measured, Store, plan_text
 from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.gains import gain_of, is_certain
 from indexing.tuning.measurement import timing_of
-from indexing.tuning.search import Plan, Sampler, candidates, promising_plans, proposals
+from indexing.tuning.search import candidates, promising_plans, proposals
 from indexing.tuning.stored_searches import Request, row_of_plan, stored_trials
 from indexing.tuning.trials import Trial, Tuning, TuningTarget
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation
+    from indexing.kernels.kernel_builder import Dim3
+    from indexing.tuning.search import Plan, Sampler
 
 #: Called with the number of plans that are done, and the number of all.
 Progress: TypeAlias = "Callable[[int, int], None]"

@@ -8,16 +8,17 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from indexing.device.record import Device
-from indexing.hlo import Computation
 from indexing.kernels import emit_fused, knobs_of
-from indexing.kernels.kernel import Argument, Kernel
 from indexing.lazy import np
 from indexing.model.prediction import predict
 from indexing.tuning.measurement import TOLERANCES, arguments_and_results, in_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from indexing.device.record import Device
+    from indexing.hlo import Computation
+    from indexing.kernels.kernel import Argument, Kernel
 
 BLOCK = "block_size_x"  # Kernel Tuner's name for the threads of a block
 #: Kernel Tuner compiles C by g++, as C++.

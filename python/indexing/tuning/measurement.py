@@ -11,19 +11,22 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indexing.errors import IndexingError
-from indexing.hlo import Computation, Shape
 from indexing.kernels.ir.types import storage_bytes
-from indexing.kernels.kernel import Argument, Kernel
 from indexing.locks import locked
 from indexing.ops.values import leaves_of
 from indexing.reference.interpreter import run_computation
-from indexing.runtime.device import Buffer, Clock, TimingDevice
 from indexing.runtime.plan_store import default_path
-from indexing.tuning.conditions import Conditions
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Shape
+    from indexing.kernels.kernel import Argument, Kernel
+    from indexing.runtime.device import Buffer, Clock, TimingDevice
+    from indexing.tuning.conditions import Conditions
 
 ROTATED_BYTES = 96 << 20  # more than the caches of processors and GPUs hold
 MAX_ROTATION = 4096  # copies of the arguments; those of arguments below 24 KiB are smaller in total

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from itertools import chain
 from random import Random
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from indexing.errors import IndexingError
 from indexing.extras import missing_extra
-from indexing.kernels.knob_space import Columns, KnobSpace
 from indexing.lazy import np
-from indexing.model.prediction import Predictions
+
+if TYPE_CHECKING:
+    from indexing.kernels.knob_space import Columns, KnobSpace
+    from indexing.model.prediction import Predictions
 
 Plan: TypeAlias = "dict[str, int]"
 #: "predicted" alternates between neighbours of the default, the best predictions, and random plans; "grid" tries all choices,

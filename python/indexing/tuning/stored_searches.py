@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from indexing._core import __version__
-from indexing.device.record import Device
 from indexing.runtime.plan_store import KernelRow, Measured, Store, plan_of
-from indexing.tuning.conditions import Conditions
-from indexing.tuning.search import Sampler
 from indexing.tuning.trials import Trial, Tuning, TuningTarget
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.tuning.conditions import Conditions
+    from indexing.tuning.search import Sampler
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from indexing.device.record import Device
 from indexing.display import count_text, shown
 from indexing.errors import IndexingError
-from indexing.hlo import Computation, Instruction
-from indexing.hlo.program_like import Part
-from indexing.kernels.knob_space import KnobSpace
+from indexing.hlo import Instruction
 from indexing.runtime.plan_store import NO_GAIN, Gain, Measured
-from indexing.tuning.search import Plan
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Computation
+    from indexing.hlo.program_like import Part
+    from indexing.kernels.knob_space import KnobSpace
+    from indexing.tuning.search import Plan
 
 
 @dataclass(frozen=True)

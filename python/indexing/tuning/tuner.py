@@ -12,19 +12,22 @@ from indexing.device.detect import chosen_device, detected_device
 from indexing.device.record import Device, DeviceLike
 from indexing.device.table import CPU
 from indexing.errors import IndexingError
-from indexing.hlo import Computation, Instruction, Module, Program
-from indexing.hlo.program_like import Part, or_function, part_of_program
+from indexing.hlo import Computation, Instruction, Module
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.lazy import np
 from indexing.runtime.identity import HOST_DIALECT, device_identity, processor_identity
 from indexing.runtime.plan_store import Store
 from indexing.tuning.conditions import Conditions
-from indexing.tuning.fusion_search import Progress
 from indexing.tuning.search import SAMPLERS, Sampler
 from indexing.tuning.stored_searches import Request, store_kernels, stored_answers
 from indexing.tuning.trials import Tuning, TuningTarget
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from indexing.hlo import Program
+    from indexing.hlo.program_like import Part
+    from indexing.tuning.fusion_search import Progress
 
 __all__ = ["Tuning", "tune"]
 
