@@ -15,10 +15,11 @@ from indexing.device.table import portable_device
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.program_like import Part, or_function, part_of_program
-from indexing.kernels.emitter import Emitter, Match, Plan, fits
+from indexing.kernels.emitter import Emitter, Match, fits
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.launch import Plan
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.targets.target import Dialect
 from indexing.ops.bounded import check_kernel_sizes

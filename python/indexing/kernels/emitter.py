@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from indexing.device.limits import Dim3, Limits
+from indexing.device.limits import Limits
 from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.launch import Plan
 from indexing.kernels.proposal import Proposal
 from indexing.partitioner import PartitionedComputation
 
@@ -23,22 +24,6 @@ class Match(Protocol):
     @property
     def parts(self) -> PartitionedComputation:
         """The functions of the kernel, from which its work is predicted."""
-
-
-class Plan(Protocol):
-    """The launch dimensions of a kernel, and the shared memory that it will declare for a block."""
-
-    @property
-    def grid(self) -> Dim3:
-        """The numbers of blocks in x, y and z."""
-
-    @property
-    def block(self) -> Dim3:
-        """The numbers of threads of a block in x, y and z."""
-
-    @property
-    def shared_bytes(self) -> int:
-        """The bytes of shared memory."""
 
 
 M = TypeVar("M", bound=Match)

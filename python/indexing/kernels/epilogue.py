@@ -11,7 +11,6 @@ from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import epilogue_indexing
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, find_heroes, outputs
-from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import same_memory, store
 from indexing.ops.element_context import Index
 from indexing.partitioner import Epilogue, PartitionedComputation, partition
@@ -38,10 +37,6 @@ class Heroes:
     def computation(self) -> Computation:
         """The fusion's computation."""
         return self.first.computation
-
-    def kernel_builder(self) -> KernelBuilder:
-        """A builder for the kernel and its functions."""
-        return KernelBuilder(self.computation, self.parts)
 
     @cached_property
     def parts(self) -> PartitionedComputation:

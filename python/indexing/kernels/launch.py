@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Protocol
 
 from indexing._core import IndexingMap, SymbolicExpr, variable
+from indexing.device.limits import Dim3
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import bitcast_map, delinearize, major_to_minor
 from indexing.kernels.function_builder import FunctionBuilder
-from indexing.kernels.hero import Output
+from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Buffer, Kernel
-from indexing.kernels.kernel_builder import Dim3, KernelBuilder
+from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.ops.element_context import Index, Value
 from indexing.ops.operand_indexing import OperandIndexing
+from indexing.partitioner import PartitionedComputation
 
 THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
+
+
+class Plan(Protocol):
+    """The launch dimensions of a kernel, and the shared memory that it will declare for a block."""
+
+    @property
+    def grid(self) -> Dim3:
+        """The numbers of blocks in x, y and z."""
+
+    @property
+    def block(self) -> Dim3:
+        """The numbers of threads of a block in x, y and z."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of shared memory."""
 
 
 def thread_id(name: str) -> SymbolicExpr:
     """A thread or block id as a variable of the entry."""
     return variable(THREAD_IDS.index(name))
-
-
-def entry_builder(kernel: KernelBuilder, grid: Dim3, block: Dim3) -> FunctionBuilder:
-    """A builder for the entry, whose first index variables are the thread and block ids."""
-    body = FunctionBuilder(kernel)
-    for name, size in zip(THREAD_IDS, (*block, *grid), strict=True):
-        body.scope.add(name, 0, max(size, 1) - 1, "thread")
-    return body
 
 
 @contextmanager
@@ -161,32 +172,24 @@ def store(body: FunctionBuilder, output: Output, index: Index, value: Value) -> 
     body.store(output_buffer(output.number), simplified, body.stored(output.shape.element_type, value))
 
 
-def assembled(
-    kernel: KernelBuilder,
+def built(
     emitter: str,
     hero: Instruction,
-    body: FunctionBuilder,
-    outputs: Sequence[Output],
-    launch: tuple[Dim3, Dim3],
+    parts: PartitionedComputation,
+    plan: Plan,
+    write: Callable[[FunctionBuilder], None],
     aliases: dict[int, int] | None = None,
 ) -> Kernel:
-    """The kernel whose entry is `body`. `launch` has grid and block; `aliases` gives the parameter whose buffer an output
-    shares.
+    """The kernel of a plan, named after `hero`, with the entry that `write` builds; its first index variables are the thread
+    and block ids. `aliases` gives the parameter whose buffer an output shares.
     """
-    in_place = aliases or {}
-    for o in outputs:
+    kernel, in_place = KernelBuilder(hero.computation, parts), aliases or {}
+    body = FunctionBuilder(kernel)
+    for name, size in zip(THREAD_IDS, (*plan.block, *plan.grid), strict=True):
+        body.scope.add(name, 0, max(size, 1) - 1, "thread")
+    write(body)
+    for o in outputs(hero.computation):
         alias = kernel.input(in_place[o.number]) if o.number in in_place else None
-        shape = o.shape
-        kernel.add_buffer(
-            Buffer(
-                output_buffer(o.number),
-                shape.element_type,
-                shape.dimensions,
-                "global",
-                "output",
-                o.number,
-                shape.layout,
-                alias,
-            )
-        )
-    return kernel.assemble(emitter, hero, body, *launch)
+        kind, sizes, layout = o.shape.element_type, o.shape.dimensions, o.shape.layout
+        kernel.add_buffer(Buffer(output_buffer(o.number), kind, sizes, "global", "output", o.number, layout, alias))
+    return kernel.assemble(emitter, hero, body, plan.grid, plan.block)

@@ -24,7 +24,7 @@ from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
-from indexing.kernels.launch import Part, assembled, entry_builder, inside
+from indexing.kernels.launch import Part, built, inside
 from indexing.kernels.linear import LinearPlan, block_of_rows, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
@@ -109,11 +109,12 @@ def _fastest_dimension(hero: Instruction) -> int:
 
 def build_concatenate(match: Heroes, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    builder = match.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
+    return built(NAME, match.first, match.parts, plan, lambda body: _build(body, match, plan))
+
+
+def _build(body: FunctionBuilder, match: Heroes, plan: LinearPlan) -> None:
     with vector_index(body, plan) as box:
         _build_operands(body, match, plan, box)
-    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
 
 
 def _build_operands(body: FunctionBuilder, match: Heroes, plan: LinearPlan, box: Index) -> None:

@@ -24,9 +24,8 @@ from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
-from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.knob_space import KnobSpace
-from indexing.kernels.launch import assembled, entry_builder, same_memory, slice_starts, store
+from indexing.kernels.launch import built, same_memory, slice_starts, store
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.update_groups import group_updates
@@ -157,18 +156,18 @@ def update_knobs(match: Updates, default: LinearPlan, device: Device) -> KnobSpa
 
 def build_updates(match: Updates, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    updates, shape = match.updates, match.updates[0].hero.operands[1].shape
-    builder = KernelBuilder(match.computation, match.parts)
-    body = entry_builder(builder, plan.grid, plan.block)
+    in_place = {u.output.number: u.parameter for u in match.updates}
+    return built(NAME, match.updates[0].hero, match.parts, plan, lambda body: _build_all(body, match, plan), in_place)
+
+
+def _build_all(body: FunctionBuilder, match: Updates, plan: LinearPlan) -> None:
+    """Build the stores of a thread's vector of all updates, and of the outputs beside them."""
+    shape = match.updates[0].hero.operands[1].shape
     with vector_index(body, plan) as vector:
-        for update in updates:
+        for update in match.updates:
             _build(body, update, plan, vector)
         for output in match.beside:
             _build_beside(body, output, shape, plan, vector)
-    in_place = {u.output.number: u.parameter for u in updates}
-    launch = (plan.grid, plan.block)
-    written = sorted((*(u.output for u in updates), *match.beside), key=lambda output: output.number)
-    return assembled(builder, NAME, updates[0].hero, body, written, launch, in_place)
 
 
 def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Index) -> None:

@@ -20,18 +20,14 @@ from indexing.kernels.emitters.attention.space import AttentionSpace
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Buffer, Constant, Kernel, MultiplyPanels
-from indexing.kernels.kernel_builder import KernelBuilder
-from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
+from indexing.kernels.launch import Part, built, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
 
 
 def build_attention(match: Attention, plan: AttentionPlan) -> Kernel:
     """The kernel."""
-    builder = KernelBuilder(match.computation, match.parts)
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.product, body, match.after.after, (plan.grid, plan.block))
+    return built(NAME, match.product, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:

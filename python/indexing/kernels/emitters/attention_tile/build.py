@@ -21,8 +21,7 @@ from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM, SUM_OF_WORD, MatrixInstruction
 from indexing.kernels.ir.memory import WORDS
 from indexing.kernels.ir.nodes import Buffer, Constant, GroupReduce, Kernel, MatrixMultiply, Op, Ref, WaitCopies
-from indexing.kernels.kernel_builder import KernelBuilder
-from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
+from indexing.kernels.launch import Part, built, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
 
@@ -33,10 +32,7 @@ PAIR = 2  # neighbouring columns of a row that a thread has
 
 def build_attention_tile(match: Attention, plan: AttentionTilePlan) -> Kernel:
     """The kernel."""
-    builder = KernelBuilder(match.computation, match.parts)
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.product, body, match.after.after, (plan.grid, plan.block))
+    return built(NAME, match.product, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:

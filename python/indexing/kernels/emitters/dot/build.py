@@ -12,7 +12,7 @@ from indexing.kernels.emitters.dot.plan import DotPlan
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Kernel
-from indexing.kernels.launch import assembled, entry_builder, guarded, loop_over, thread_id
+from indexing.kernels.launch import built, guarded, loop_over, thread_id
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element.moves import zero
 from indexing.ops.element_context import Index, Value
@@ -22,10 +22,7 @@ UNROLLED_STEPS = 8
 
 def build_dot(match: Heroes, plan: DotPlan) -> Kernel:
     """The kernel."""
-    builder = match.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(body, match, plan).build()
-    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
+    return built(NAME, match.first, match.parts, plan, lambda body: _Body(body, match, plan).build())
 
 
 class _Body:

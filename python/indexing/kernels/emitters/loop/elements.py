@@ -23,14 +23,13 @@ from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
-from indexing.kernels.kernel_builder import Dim3, KernelBuilder
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import BlockLimit, Knob, KnobSpace
 from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
 from indexing.kernels.launch import (
-    assembled,
+    built,
     check_knob,
     element_at,
-    entry_builder,
     guarded,
     store,
     thread_id,
@@ -175,10 +174,7 @@ def _vector_width(match: Elements, shapes: Sequence[Shape], count: int, device: 
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:
     """The kernel."""
     computation = match.computation
-    builder = KernelBuilder(computation, match.parts)
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(body, plan, computation).build()
-    return assembled(builder, NAME, _hero(computation), body, outputs(computation), (plan.grid, plan.block))
+    return built(NAME, _hero(computation), match.parts, plan, lambda body: _Body(body, plan, computation).build())
 
 
 def _hero(computation: Computation) -> Instruction:

@@ -8,7 +8,7 @@ from indexing.kernels.emitters.sort.match import Elements, RowSort
 from indexing.kernels.emitters.sort.merging import PLACE, Merge, Runs
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Buffer, Kernel
-from indexing.kernels.launch import Part, assembled, entry_builder, inside
+from indexing.kernels.launch import Part, built, inside
 from indexing.kernels.linear import LinearPlan, vector_index
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
@@ -16,11 +16,7 @@ from indexing.ops.element_context import Value
 
 def build_merge(match: RowSort, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    builder = match.heroes.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    with vector_index(body, plan) as (row, vector):
-        _Body(match, plan, body).build(row, vector * plan.vector_width)
-    return assembled(builder, NAME, match.hero, body, match.heroes.after, (plan.grid, plan.block))
+    return built(NAME, match.hero, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:
@@ -34,7 +30,12 @@ class _Body:
         kinds = enumerate(self.elements.types)
         self.own = [add(Buffer(f"own{k}", kind, (plan.vector_width,), "local")) for k, kind in kinds]
 
-    def build(self, row: SymbolicExpr, first: SymbolicExpr) -> None:
+    def build(self) -> None:
+        """Build the merge of a thread's elements of a row."""
+        with vector_index(self.body, self.plan) as (row, vector):
+            self._merge(row, vector * self.plan.vector_width)
+
+    def _merge(self, row: SymbolicExpr, first: SymbolicExpr) -> None:
         """Build the merge of the elements of a row from the place `first` on, and their stores."""
         body, runs = self.body, self.match.runs
         start = first // runs.length * runs.length

@@ -13,16 +13,13 @@ from indexing.kernels.epilogue import Heroes
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.fragments import PANEL_ROWS
 from indexing.kernels.ir.nodes import Buffer, Constant, Kernel, Load, MultiplyPanels
-from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
+from indexing.kernels.launch import Part, built, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 
 
 def build_panels(match: Heroes, plan: PanelPlan) -> Kernel:
     """The kernel."""
-    builder = match.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
+    return built(NAME, match.first, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:

@@ -15,19 +15,15 @@ from indexing.kernels.emitters.reduction.match import NAME, arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.function_builder import FunctionBuilder
-from indexing.kernels.hero import outputs
 from indexing.kernels.ir.nodes import Kernel
-from indexing.kernels.launch import assembled, entry_builder, guarded, inside_parts, loop_over
+from indexing.kernels.launch import built, guarded, inside_parts, loop_over
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Index, Value
 
 
 def build_reduction(match: Heroes, plan: ReductionPlan) -> Kernel:
     """The kernel."""
-    builder = match.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.first, body, outputs(match.computation), (plan.grid, plan.block))
+    return built(NAME, match.first, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:

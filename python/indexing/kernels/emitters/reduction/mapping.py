@@ -13,11 +13,11 @@ from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.hlo.layout import delinearize, major_to_minor
-from indexing.kernels.emitter import Plan, fits
+from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.splits import shared_bytes_of_splits
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import powers_of_two
-from indexing.kernels.launch import Part, range_variable, thread_id
+from indexing.kernels.launch import Part, Plan, range_variable, thread_id
 from indexing.kernels.targets import TARGETS
 from indexing.ops.element_context import Index
 

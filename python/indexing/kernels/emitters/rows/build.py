@@ -17,14 +17,12 @@ from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
 from indexing.kernels.emitters.rows.weights import weights_of, width_of
 from indexing.kernels.function_builder import FunctionBuilder
-from indexing.kernels.hero import Output, outputs
+from indexing.kernels.hero import Output
 from indexing.kernels.ir.nodes import Buffer, Kernel, Load
 from indexing.kernels.ir.types import storage_type
-from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import (
     Part,
-    assembled,
-    entry_builder,
+    built,
     inside_parts,
     loop_over,
     range_variable,
@@ -40,10 +38,8 @@ def build_rows(space: RowSpace, plan: RowsPlan) -> Kernel:
     """The kernel."""
     if plan.keep == Keep.ONLINE:
         space = with_online_sums(space)
-    builder = KernelBuilder(space.computation, space.parts)
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(space, plan, row_cache_of(space, plan.keeps_elements), body).build()
-    return assembled(builder, NAME, space.first, body, outputs(space.computation), (plan.grid, plan.block))
+    cache = row_cache_of(space, plan.keeps_elements)
+    return built(NAME, space.first, space.parts, plan, lambda body: _Body(space, plan, cache, body).build())
 
 
 class _Body:

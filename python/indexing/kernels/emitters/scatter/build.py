@@ -15,10 +15,8 @@ from indexing.kernels.emitters.scatter.plan import ScatterPlan
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import AtomicUpdate, Kernel
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
-from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import (
-    assembled,
-    entry_builder,
+    built,
     guarded,
     loop_over,
     output_buffer,
@@ -34,8 +32,12 @@ from indexing.ops.reducer_ops import SECOND, reducer_opcode
 
 def build_scatter(match: Scattered, plan: ScatterPlan) -> Kernel:
     """The kernel."""
-    builder = KernelBuilder(match.computation, match.parts)
-    body = entry_builder(builder, plan.grid, plan.block)
+    in_place = {o.number: c.heroes[0].operands[o.leaf].parameter_number for c in match.chains for o in c.outputs}
+    return built(NAME, match.heroes[0], match.parts, plan, lambda body: _build(body, match, plan), in_place)
+
+
+def _build(body: FunctionBuilder, match: Scattered, plan: ScatterPlan) -> None:
+    """Build the updates of all scatters."""
     numbered = [(h, [o.number for o in chain.outputs]) for chain in match.chains for h in chain.heroes]
     bodies = [_Body(hero, numbers, plan, body) for hero, numbers in numbered]
     if plan.mode == "in turn":
@@ -48,8 +50,6 @@ def build_scatter(match: Scattered, plan: ScatterPlan) -> Kernel:
             index = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
             for each in bodies:
                 each.build(index)
-    in_place = {o.number: c.heroes[0].operands[o.leaf].parameter_number for c in match.chains for o in c.outputs}
-    return assembled(builder, NAME, match.heroes[0], body, match.outputs, (plan.grid, plan.block), in_place)
 
 
 def _build_with_copies(bodies: Sequence[_Body], plan: ScatterPlan, body: FunctionBuilder) -> None:

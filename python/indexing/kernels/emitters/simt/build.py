@@ -16,7 +16,7 @@ from indexing.kernels.emitters.tile.steps import Steps
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Buffer, Kernel, Load
-from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
+from indexing.kernels.launch import Part, built, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element_context import Value
@@ -24,10 +24,7 @@ from indexing.ops.element_context import Value
 
 def build_simt(match: Heroes, plan: SimtPlan) -> Kernel:
     """The kernel."""
-    builder = match.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
+    return built(NAME, match.first, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from indexing.kernels.emitters.sort.merging import PLACE, Merge, Runs
 from indexing.kernels.emitters.sort.plan import SortPlan
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Buffer, Kernel, Space
-from indexing.kernels.launch import Part, assembled, entry_builder, guarded, inside, loop_over, thread_id
+from indexing.kernels.launch import Part, built, guarded, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
 from indexing.ops.library_calls.sorted_runs import ORDER
@@ -23,10 +23,7 @@ from indexing.ops.library_calls.sorted_runs import ORDER
 
 def build_sort(match: RowSort, plan: SortPlan) -> Kernel:
     """The kernel."""
-    builder = match.heroes.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.hero, body, match.heroes.after, (plan.grid, plan.block))
+    return built(NAME, match.hero, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:

@@ -19,7 +19,7 @@ from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM
 from indexing.kernels.ir.memory import WORDS
 from indexing.kernels.ir.nodes import Buffer, Kernel, Load, MatrixMultiply
-from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
+from indexing.kernels.launch import Part, built, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 
 PAIR = 2  # neighbouring columns of a sum in one thread
@@ -27,10 +27,7 @@ PAIR = 2  # neighbouring columns of a sum in one thread
 
 def build_tile(match: Heroes, plan: TilePlan) -> Kernel:
     """The kernel."""
-    builder = match.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
+    return built(NAME, match.first, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:

@@ -19,21 +19,17 @@ from indexing.kernels.emitters.transpose.mapping import (
 from indexing.kernels.emitters.transpose.match import NAME
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.function_builder import FunctionBuilder
-from indexing.kernels.hero import outputs
 from indexing.kernels.ir.nodes import Buffer, Constant, Kernel, Load, Op
 from indexing.kernels.ir.nodes import Value as Node
 from indexing.kernels.ir.types import storage_type
-from indexing.kernels.launch import assembled, at_ranges, entry_builder, inside_parts, loop_over
+from indexing.kernels.launch import at_ranges, built, inside_parts, loop_over
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Index
 
 
 def build_transpose(match: Heroes, plan: TransposePlan) -> Kernel:
     """The kernel."""
-    builder = match.kernel_builder()
-    body = entry_builder(builder, plan.grid, plan.block)
-    _Body(match, plan, body).build()
-    return assembled(builder, NAME, match.first, body, outputs(match.computation), (plan.grid, plan.block))
+    return built(NAME, match.first, match.parts, plan, lambda body: _Body(match, plan, body).build())
 
 
 class _Body:
