@@ -59,6 +59,13 @@ SHIFTED = """f { x = f32[512,514] parameter(0) a = f32[512,512] slice(x), slice=
   s = f32[512,512] add(a, b) ROOT r = f32[512,512] add(s, c) }"""
 BESIDE = """f { x = f32[512,512] parameter(0) a = f32[512,511] slice(x), slice={[0:512], [1:512]} z = f32[] constant(0)
   c = f32[512,512] pad(a, z), padding=0_0x0_1 ROOT r = f32[512,512] add(x, c) }"""
+SQUARES = """f { x = f32[4096,4,4] parameter(0) t = f32[4096,4,4] transpose(x), dimensions={0,2,1}
+  ROOT r = f32[4096,4,4] negate(t) }"""
+CALLED = f"""f {{ x = f32[512,514] parameter(0) z = f32[] constant(0) n0 = f32[512,514] negate(x)
+  {" ".join(f"n{k} = f32[512,514] {op}(n{k - 1})" for k, op in enumerate(["abs", "negate"] * 130, 1))}
+  a = f32[256,512] slice(n260), slice={{[0:256], [0:512]}} b = f32[256,512] slice(n260), slice={{[256:512], [2:514]}}
+  c = f32[512,512] pad(a, z), padding=0_256x0_0 d = f32[512,512] pad(b, z), padding=256_0x0_0
+  ROOT r = f32[512,512] add(c, d) }}"""
 
 
 def test_lanes_at_an_edge_load_apart_from_the_others() -> None:
@@ -81,11 +88,16 @@ def test_lanes_at_an_edge_load_apart_from_the_others() -> None:
     assert {"p0"} in loaded and {"x0"} in loaded
 
 
-@pytest.mark.parametrize("text", [CHANNEL, SHIFTED, BESIDE])
+@pytest.mark.parametrize("text", [CHANNEL, SHIFTED, SQUARES, CALLED])
 def test_vectors_touch_few_sectors(text: str) -> None:
     widest, default = ix.emit(text, vector_width=4), ix.emit(text)
     assert sectors(default) < sectors(widest) / 1.4
     check(text)
+
+
+def test_neighbours_that_lanes_share_are_no_reason_for_narrow_vectors() -> None:
+    """All lanes but the last have their neighbour in the vector that is loaded anyway, as passes find."""
+    assert ix.emit(BESIDE).source == ix.emit(BESIDE, vector_width=4).source
 
 
 def test_parts_that_are_wider_than_their_concatenation_touch_few_sectors() -> None:

@@ -23,7 +23,7 @@ from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
-from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
+from indexing.kernels.lane_sectors import counted_width
 from indexing.kernels.launch import Part, built, inside
 from indexing.kernels.linear import LinearPlan, block_of_rows, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
@@ -75,25 +75,26 @@ def plan_concatenate(
     box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
     fast = _fastest_dimension(hero)
     common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
+    if vector_width is not None:
+        check_width(vector_width, common)
+
+    def planned(width: int) -> LinearPlan:
+        plan = LinearPlan(box, major_to_minor(hero.shape), width, 1)
+        rows = [plan.vector_sizes[d] for d in plan.order]
+        threads = linear_block_size(block_size, prod(box), device.limits, block_of_rows(rows, device))
+        return replace(plan, block_size=threads)
+
     if vector_width is None:
-        vector_width = _vector_width(match, prod(box), common, device)
-    check_width(vector_width, common)
-    plan = LinearPlan(box, major_to_minor(hero.shape), vector_width, 1)
-    rows = [plan.vector_sizes[d] for d in plan.order]
-    threads = linear_block_size(block_size, prod(box), device.limits, block_of_rows(rows, device))
-    return replace(plan, block_size=threads)
+        widest = _widest_vector(match, prod(box), common)
+        vector_width = counted_width(widest, lambda width: build_concatenate(match, planned(width)), device)
+    return planned(vector_width)
 
 
-def _vector_width(match: Heroes, count: int, common: int, device: Device) -> int:
-    """As many elements as fit into 16 bytes, halved while threads are few or warps touch many sectors; 1 if expensive."""
+def _widest_vector(match: Heroes, count: int, common: int) -> int:
+    """As many elements as fit into 16 bytes, halved while threads are few; 1 if expensive."""
     if not is_cheap(match.computation.post_order()):
         return 1
-    size = storage_bytes(match.first.shape.element_type)
-    width = widest_vector(MAX_LANES, size, count, [common])
-    if width == 1:
-        return 1
-    read = (n for p in match.computation.parameters for n in neighbours_of(match.parts, p))
-    return best_width(width, 0, [in_order(size), *read], device)
+    return widest_vector(MAX_LANES, storage_bytes(match.first.shape.element_type), count, [common])
 
 
 def concatenate_knobs(match: Heroes, default: LinearPlan, device: Device) -> KnobSpace:

@@ -24,7 +24,6 @@ from indexing.kernels.ir.accesses import (
     Accesses,
     Kind,
     all_accesses,
-    entry_accesses,
 )
 from indexing.kernels.ir.memory import Memory
 from indexing.kernels.ir.needed_values import NeededValues, path_of
@@ -35,6 +34,8 @@ MAX_LANES = 16
 WARP, WARPS = 32, 8
 #: The conditions and the loops around a statement, each with the branch that is taken.
 _Frames: TypeAlias = "tuple[tuple[tuple[int | SymbolicExpr, ...], int | SymbolicExpr], ...]"
+#: Maps from threads to the index of a function, and whether no data decides; None for the entry.
+_Callers: TypeAlias = "Sequence[tuple[IndexingMap | None, bool]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +73,18 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
     """
     by_buffer: dict[tuple[str, Kind], list[Execution]] = {}
     unknown: set[str] = set()
-    threads: dict[str, dict[IndexingMap, bool]] = {}  # to a function's index, and whether no data decides
     arguments = {b.name: b for b in kernel.buffers if b.role != "none"}
     memory = Memory(kernel)
-    written = {place for body in bodies(kernel) for s in statements(body.body) for place in memory.written(s)}
+    written = _written(kernel, memory)
     needed = NeededValues(kernel.body, _registers(kernel))
-    for name, body in reversed(all_accesses(kernel, by_iteration=True)):
-        callers: Sequence[tuple[IndexingMap | None, bool]] = [*threads.get(name, {}).items()]
-        callers = [(None, True)] if name == kernel.name else callers
-        accesses = [a for a in body.once if a.buffer in arguments]
-        if len(callers) > MAX_MAPS:
-            unknown.update(a.buffer for a in accesses)
-            callers = []
+    for name, body, accesses, callers in _through_functions(kernel, arguments, unknown):
         for a, inside, is_equal in _unmerged(body, accesses, memory, written, vectors):
             may_go = name == kernel.name and needed.only_under_condition(a.definition, path_of(a))
             may_go |= a.buffer in vectors and not _is_vector(body, a, arguments[a.buffer])
             if a.kind != "load":
                 may_go = a.buffer in vectors and _may_be_vectors(body, a, arguments[a.buffer])
             of_body = _execution(body, a, inside, is_equal or may_go)
-            of_threads = (of_body if m is None else _called(m, is_certain, of_body) for m, is_certain in callers)
-            by_buffer.setdefault((a.buffer, a.kind), []).extend(e for e in of_threads if not e.map.is_known_empty)
-        for call in body.calls:
-            here = body.map(call.context, call.index).simplify()
-            for m, is_certain in callers:
-                whole = here if m is None else compose(m, here).simplify()
-                threads.setdefault(call.function, {})[whole] = is_certain and call.context.is_certain
+            by_buffer.setdefault((a.buffer, a.kind), []).extend(_by_threads(of_body, callers))
     return Executions({key: tuple(given) for key, given in by_buffer.items() if given}, frozenset(unknown))
 
 
@@ -104,19 +92,60 @@ def _registers(kernel: Kernel) -> set[str]:
     return {b.name for b in kernel.buffers if b.space == "local"}
 
 
+def cell_executions(kernel: Kernel, buffers: Collection[str]) -> Iterator[tuple[Access, Execution]]:
+    """The executions of the accesses to buffers of one dimension, as maps to cells: elements, or vectors of them; without
+    those of functions with too many callers.
+    """
+    memory = Memory(kernel)
+    written = _written(kernel, memory)
+    needed = NeededValues(kernel.body, _registers(kernel))
+    for name, body, accesses, callers in _through_functions(kernel, buffers, set()):
+        for a, inside, is_equal in _unmerged(body, accesses, memory, written):
+            cells = replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1)
+            is_load_of_entry = a.kind == "load" and name == kernel.name
+            may_go = is_load_of_entry and needed.only_under_condition(a.definition, path_of(a))
+            for e in _by_threads(_execution(body, cells, inside, is_equal or may_go), callers):
+                yield a, e
+
+
 def shared_executions(kernel: Kernel) -> Iterator[tuple[Access, Execution]]:
     """The executions of the loads and stores of shared memory, as maps to cells: elements, or vectors of them."""
     shared = {b.name for b in kernel.buffers if b.space == "shared"}
-    body = entry_accesses(kernel, by_iteration=True)
-    accesses = [a for a in body.once if a.buffer in shared and a.kind != "atomic"]
-    memory = Memory(kernel)
-    needed = NeededValues(kernel.body, _registers(kernel))
-    for a, inside, is_equal in _unmerged(body, accesses, memory, shared):
-        cells = replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1)
-        may_go = a.kind == "load" and needed.only_under_condition(a.definition, path_of(a))
-        e = _execution(body, cells, inside, is_equal or may_go)
+    return ((a, e) for a, e in cell_executions(kernel, shared) if a.kind != "atomic")
+
+
+def _written(kernel: Kernel, memory: Memory) -> set[str]:
+    return {place for body in bodies(kernel) for s in statements(body.body) for place in memory.written(s)}
+
+
+def _through_functions(
+    kernel: Kernel, buffers: Collection[str], unknown: set[str]
+) -> Iterator[tuple[str, Accesses, list[Access], _Callers]]:
+    """Each body with its name, its accesses to the buffers, and its callers; of a function with too many, without callers, and
+    its buffers become `unknown`.
+    """
+    threads: dict[str, dict[IndexingMap, bool]] = {}  # to a function's index, and whether no data decides
+    for name, body in reversed(all_accesses(kernel, by_iteration=True)):
+        callers: _Callers = [*threads.get(name, {}).items()]
+        callers = [(None, True)] if name == kernel.name else callers
+        accesses = [a for a in body.once if a.buffer in buffers]
+        if len(callers) > MAX_MAPS:
+            unknown.update(a.buffer for a in accesses)
+            callers = []
+        yield name, body, accesses, callers
+        for call in body.calls:
+            here = body.map(call.context, call.index).simplify()
+            for m, is_certain in callers:
+                whole = here if m is None else compose(m, here).simplify()
+                threads.setdefault(call.function, {})[whole] = is_certain and call.context.is_certain
+
+
+def _by_threads(of_body: Execution, callers: _Callers) -> Iterator[Execution]:
+    """The executions by the threads that reach a body, if there are any."""
+    for m, is_certain in callers:
+        e = of_body if m is None else _called(m, is_certain, of_body)
         if not e.map.is_known_empty:
-            yield a, e
+            yield e
 
 
 def _unmerged(

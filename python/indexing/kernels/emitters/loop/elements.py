@@ -25,7 +25,7 @@ from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import BlockLimit, Knob, KnobSpace
-from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
+from indexing.kernels.lane_sectors import counted_width
 from indexing.kernels.launch import (
     built,
     check_knob,
@@ -99,27 +99,38 @@ def plan_loop(
     """Launch dimensions for a computation.
 
     Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread (by default
-    as many as fit into 16 bytes while there are enough threads); `max_blocks`, from 1 to the most of a grid: further work is
-    done in chunks.
+    as many as fit into 16 bytes while there are enough threads, and warps touch few sectors); `max_blocks`, from 1 to the most
+    of a grid: further work is done in chunks.
     """
     limits = device.limits
     max_blocks = limits.grid[0] if max_blocks is None else max_blocks
     check_knob("max_blocks", max_blocks, 1, limits.grid[0])
     shapes = match.computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
-    if vector_width is None:
-        vector_width = _vector_width(match, shapes, count, device)
-    elif vector_width not in WIDTHS:
+    if vector_width is not None and vector_width not in WIDTHS:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
-    if not _has_vectors(shapes, vector_width):
-        vector_width = 1
+
+    def planned(width: int) -> LoopPlan:
+        return _planned(shapes, count, width, block_size, max_blocks, device)
+
+    if vector_width is None:
+        widest = _widest_vector(match, shapes, count)
+        vector_width = counted_width(widest, lambda width: build_loop(match, planned(width)), device)
+    return planned(vector_width)
+
+
+def _planned(
+    shapes: Sequence[Shape], count: int, width: int, block_size: int | None, max_blocks: int, device: Device
+) -> LoopPlan:
+    """The plan with vectors of that width, if outputs have them."""
+    width = width if _has_vectors(shapes, width) else 1
     if block_size is None:
-        block_size = block_of_rows(_rows(shapes[0], vector_width), device)
-    check_knob("block_size", block_size, 1, limits.block_size)
-    groups = max(-(-count // vector_width), 1)
+        block_size = block_of_rows(_rows(shapes[0], width), device)
+    check_knob("block_size", block_size, 1, device.limits.block_size)
+    groups = max(-(-count // width), 1)
     blocks = -(-groups // block_size)
     chunks = -(-blocks // max_blocks)
-    return LoopPlan(count, vector_width, block_size, -(-blocks // chunks), chunks)
+    return LoopPlan(count, width, block_size, -(-blocks // chunks), chunks)
 
 
 def loop_knobs(match: Elements, default: LoopPlan, device: Device) -> KnobSpace:
@@ -152,23 +163,17 @@ def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
     return len(counts) == 1 or not any(n % width for n in counts)
 
 
-def _vector_width(match: Elements, shapes: Sequence[Shape], count: int, device: Device) -> int:
-    """As many elements of the widest array that lanes access side by side as fit into 16 bytes, halved while threads are few
-    or warps touch many sectors; 1 for expensive bodies.
+def _widest_vector(match: Elements, shapes: Sequence[Shape], count: int) -> int:
+    """As many elements of the widest array that lanes access side by side as fit into 16 bytes, halved while threads are few;
+    1 for expensive bodies.
     """
-    order = match.computation.post_order()
     if not is_light(match.parts, count):
         return 1
     counts = {prod(s.dimensions) for s in shapes}
-    with_tail = len(counts) == 1 and len(order) <= MAX_TAIL_INSTRUCTIONS
+    with_tail = len(counts) == 1 and len(match.computation.post_order()) <= MAX_TAIL_INSTRUCTIONS
     sizes = [storage_bytes(s.element_type) for s in shapes]
     beside = [bytes_beside(match.parts, p) for p in match.computation.parameters]
-    width = widest_vector(8, max(sizes + beside), count, () if with_tail else counts)
-    if width == 1:
-        return 1
-    read = [n for p in match.computation.parameters for n in neighbours_of(match.parts, p)]
-    work = sum(n for i, n in match.parts.evaluations.items() if not i.is_parameter) / count
-    return best_width(width, work, [*map(in_order, sizes), *read], device)
+    return widest_vector(8, max(sizes + beside), count, () if with_tail else counts)
 
 
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:

@@ -28,7 +28,7 @@ from indexing.kernels.emitters.reduction.match import NAME
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
-from indexing.kernels.lane_sectors import best_width, in_order
+from indexing.kernels.lane_sectors import best_width
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vector
@@ -218,7 +218,7 @@ def _vector_width(match: Heroes, d: Dimensions, device: Device) -> int:
     width = widest_vector(limit, min(_sizes_read(match, d)), count, () if is_one_row else (d.fast,), least)
     written = [s for s in computation.root.shape.leaves if s.element_count == d.rows * d.reduced]
     sizes = [*_sizes_read(match, d), *(storage_bytes(s.element_type) for s in written)]
-    return best_width(width, 0, [*map(in_order, sizes)], device) if d.kind == "row" else width
+    return best_width(width, sizes, device) if d.kind == "row" else width
 
 
 def _sizes_read(match: Heroes, d: Dimensions) -> list[int]:

@@ -29,7 +29,7 @@ from indexing.kernels.emitters.rows.row_cache import row_cache_of
 from indexing.kernels.emitters.rows.weights import bytes_of_weights
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
-from indexing.kernels.lane_sectors import best_width, in_order
+from indexing.kernels.lane_sectors import best_width
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, check_width, is_cheap
@@ -229,7 +229,7 @@ def _vector_width(space: RowSpace, d: Dimensions, device: Device) -> int:
         width //= 2
     read = [p.shape for p in space.computation.parameters if p in space.places and not space.is_per_row(p)]
     sizes = [storage_bytes(s.element_type) for s in (*read, *(o.shape for o in space.per_element))]
-    return best_width(max(width, 1), 0, [*map(in_order, sizes)], device)
+    return best_width(max(width, 1), sizes, device)
 
 
 def _element_bytes(space: RowSpace) -> int:
