@@ -376,7 +376,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     result = Clock()
-    for module in (executable, executable.plan, tape):
+    for module in (executable, executable.scheduler, tape):
         monkeypatch.setattr(module, "perf_counter", result)
     return result
 

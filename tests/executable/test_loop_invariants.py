@@ -10,7 +10,7 @@ import pytest
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.executable import recording
-from indexing.executable.plan import Planner
+from indexing.executable.scheduler import Scheduler
 from indexing.graph import loop_invariants
 from indexing.planning.program import PlannedComputation, default_knobs, plan_program
 from indexing.runtime.device import Device
@@ -136,7 +136,7 @@ def test_a_loop_carries_nothing_more_for_the_arrays_it_reads() -> None:
 
 def test_the_memory_of_hoisted_arrays_is_used_again_after_the_loop() -> None:
     tapes = [
-        Planner(PlainDevice()).plan(ix.hlo.parse(loops_of_one_body(n)).entry, default_knobs, "kernels").tape
+        Scheduler(PlainDevice()).record(ix.hlo.parse(loops_of_one_body(n)).entry, default_knobs, "kernels").tape
         for n in (2, 3)
     ]
     assert len(tapes[0].sizes) == len(tapes[1].sizes)

@@ -13,8 +13,8 @@ from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
 from indexing.executable.devices import REFERENCE, DeviceName, first_that_works, open_device
 from indexing.executable.host_arguments import read_in_place
-from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
+from indexing.executable.scheduler import Scheduler
 from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Instruction, Module, Shape
 from indexing.hlo.program_like import WholeProgram, or_function, whole_program
@@ -156,9 +156,9 @@ class DeviceExecutable(Executable):
         super().__init__(module)
         self.device = device.name
         self._on = device
-        planner = Planner(device)
+        scheduler = Scheduler(device)
         check_kernel_sizes(module.entry)
-        recording = planner.plan(module.entry, choose, matmul)
+        recording = scheduler.record(module.entry, choose, matmul)
         self._program = _program(recording.tape, device)
         self._argument_formats = recording.argument_formats
         self._result_formats = recording.result_formats
@@ -166,10 +166,10 @@ class DeviceExecutable(Executable):
         reads_in_place = isinstance(device, ReplayingDevice)
         self._host_arguments = read_in_place(shapes, self._argument_formats) if reads_in_place else None
         self._timed = recording.timed
-        self.kernels = tuple(planner.kernels)
-        self._compile_seconds = tuple(planner.compile_seconds)
-        self.reference_steps = tuple(planner.reference_steps)
-        self.library_steps = tuple(planner.library_steps)
+        self.kernels = tuple(scheduler.kernels)
+        self._compile_seconds = tuple(scheduler.compile_seconds)
+        self.reference_steps = tuple(scheduler.reference_steps)
+        self.library_steps = tuple(scheduler.library_steps)
 
     def __call__(self, *arrays: object) -> HloValue:
         """Upload, run, download. Arguments on a GPU are read in place, and results then stay on the GPU."""

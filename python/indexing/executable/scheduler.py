@@ -1,4 +1,4 @@
-"""Planning of a module: its kernels, their order, and the tape that runs them."""
+"""Scheduling of a program for a device: its kernels, loaded once each, the order of its steps, and the tape that runs them."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.tape import ReplayingDevice
 
 
-class Planner:
-    """Plans the computations of one module for one device; equal kernels are compiled once."""
+class Scheduler:
+    """Schedules the computations of one program for one device; equal kernels are loaded once."""
 
     def __init__(self, device: Device) -> None:
-        """Start without plans."""
+        """Start without schedules."""
         self.device = device
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
@@ -51,12 +51,12 @@ class Planner:
         self._prepare_seconds = 0.0  # each kernel's share of compiling them together
         self._launches: dict[Computation, Launch] = {}
 
-    def plan(self, entry: Computation, choose: KnobChoice, matmul: Matmul) -> Recording:
+    def record(self, entry: Computation, choose: KnobChoice, matmul: Matmul) -> Recording:
         """The tape of a computation, with kernels of the knobs that `choose` gives, and products by what `matmul` says."""
         program = plan_program(entry, described(self.device), choose, matmul)
         self._prepare([launch.kernel for planned in program.values() for launch in planned.kernels.values()])
         for computation, planned in program.items():  # callees first
-            self._schedules[computation] = _Scheduler(self, planned).schedule()
+            self._schedules[computation] = _GraphScheduler(self, planned).schedule()
         return Recording(list(self._schedules.values()), self.device)
 
     def _prepare(self, kernels: Sequence[Kernel]) -> None:
@@ -94,11 +94,11 @@ class _Slots:
         return tuple(self.of(ref) for ref in tree_refs(tree))
 
 
-class _Scheduler:
+class _GraphScheduler:
     """Turns one graph into steps."""
 
-    def __init__(self, planner: Planner, planned: PlannedComputation) -> None:
-        self.planner = planner
+    def __init__(self, scheduler: Scheduler, planned: PlannedComputation) -> None:
+        self.scheduler = scheduler
         self.planned = planned
         self.graph = planned.graph
         self.slots = _Slots()
@@ -128,7 +128,7 @@ class _Scheduler:
             self._constant(node)
             return None
         if calls == "inlined":
-            body = self.planner.schedule_of(instruction.called[0])
+            body = self.scheduler.schedule_of(instruction.called[0])
             return CallStep(self.slots.of_all(node.operands), *self._outputs(node), body)
         if calls == "loops":
             return self._loop_step(node)
@@ -137,7 +137,7 @@ class _Scheduler:
         return self._reference_step(node)
 
     def _kernel_step(self, node: Node, planned: PlannedKernel) -> KernelStep:
-        kernel, launch = planned.kernel, self.planner.launch_of(planned)
+        kernel, launch = planned.kernel, self.scheduler.launch_of(planned)
         operands = tuple(self.slots.of(ref) for ref in planned.inputs)
         layouts = {a.number: a.layout for a in kernel.inputs}
         formats = tuple(
@@ -150,9 +150,9 @@ class _Scheduler:
         return ViewStep((self.slots.of(source),), *self._outputs(node), (format_of(source.shape),))
 
     def _library_step(self, node: Node, product: StridedProduct) -> LibraryStep:
-        assert isinstance(self.planner.device, MultiplyingDevice), "compile has checked it"
-        launch = self.planner.device.multiply(product)
-        self.planner.library_steps.append(node.instruction)
+        assert isinstance(self.scheduler.device, MultiplyingDevice), "compile has checked it"
+        launch = self.scheduler.device.multiply(product)
+        self.scheduler.library_steps.append(node.instruction)
         operands = node.refs
         formats = tuple(format_of(ref.shape) for ref in operands)
         return LibraryStep(tuple(map(self.slots.of, operands)), *self._outputs(node), formats, node.instruction, launch)
@@ -160,13 +160,13 @@ class _Scheduler:
     def _loop_step(self, node: Node) -> LoopStep:
         condition, body = (node.instruction.computation_of(key) for key in ("condition", "body"))
         count = self.planned.trip_counts.get(node)
-        asked = self.planner.schedule_of(condition) if count is None else count
-        return LoopStep(self.slots.of_all(node.operands), *self._outputs(node), asked, self.planner.schedule_of(body))
+        asked = self.scheduler.schedule_of(condition) if count is None else count
+        return LoopStep(self.slots.of_all(node.operands), *self._outputs(node), asked, self.scheduler.schedule_of(body))
 
     def _branch_step(self, node: Node) -> BranchStep:
         selector, *operands = node.operands
         assert isinstance(selector, Ref)
-        branches = tuple(self.planner.schedule_of(c) for c in node.instruction.called)
+        branches = tuple(self.scheduler.schedule_of(c) for c in node.instruction.called)
         slots = tuple(self.slots.of_all(o) for o in operands)
         is_by_predicate = selector.shape.element_type == "pred"
         read = (self.slots.of(selector), *(slot for branch in slots for slot in branch))
@@ -174,7 +174,7 @@ class _Scheduler:
 
     def _reference_step(self, node: Node) -> ReferenceStep:
         check_has_value(node.instruction)
-        self.planner.reference_steps.append(node.instruction)
+        self.scheduler.reference_steps.append(node.instruction)
         nodes = self._on_host_for(node)
         read = tuple(dict.fromkeys(ref for n in nodes for ref in n.refs if ref.node not in nodes))
         operands, (outputs, formats) = tuple(map(self.slots.of, read)), self._outputs(node)
