@@ -10,6 +10,7 @@ from indexing.device.record import Device
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.attention.match import NAME, Attention
 from indexing.kernels.emitters.dot.match import Axis, Product, fastest
+from indexing.kernels.emitters.panels.plan import even_part
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, places
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
@@ -149,7 +150,9 @@ def _default(match: Attention, device: Device) -> AttentionPlan:
         -(-prod(n) // width) for n, width in zip((plan.sizes.rows, plan.sizes.contracted), plan.panel, strict=True)
     )
     most = min(DEFAULT_ROWS // plan.panel[0], max(DEFAULT_THREADS // plan.value_panels, 1))
-    plan = replace(plan, row_panels=_even(rows, most), key_panels=_even(keys, max(DEFAULT_KEYS // plan.panel[1], 1)))
+    plan = replace(
+        plan, row_panels=even_part(rows, most), key_panels=even_part(keys, max(DEFAULT_KEYS // plan.panel[1], 1))
+    )
     least = MIN_THREADS if TARGETS[device.dialect].has_threads else 1
     while plan.row_panels > 1 and prod(plan.tiles) < device.cores.count and plan.threads >= 2 * least:
         plan = replace(plan, row_panels=-(-plan.row_panels // 2))
@@ -168,11 +171,6 @@ def _planned(match: Attention, device: Device) -> AttentionPlan:
     panel = (PANEL_ROWS, panel_columns(kind)) if is_panels else PANEL
     order = fastest(scores, match.query)[0], fastest(scores, 1 - match.query)[0], fastest(product, 1 - match.side)[0]
     return AttentionPlan(match.sizes, match.depth, kind, panel, is_panels, order, 1, 1)
-
-
-def _even(count: int, most: int) -> int:
-    """The largest part of a count if it is divided into as few even parts of at most so many as possible."""
-    return -(-count // -(-count // most))
 
 
 def attention_knobs(match: Attention, default: AttentionPlan, device: Device) -> KnobSpace:

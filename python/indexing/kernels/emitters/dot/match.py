@@ -75,6 +75,11 @@ def planned_product(product: Instruction) -> Product:
     return p
 
 
+def sum_type(dot: Instruction) -> str:
+    """The type in which a dot's sums are computed."""
+    return element_type(dot.shape.element_type).compute_type
+
+
 @cached_on_module
 def product_in_memory(i: Instruction) -> Product | None:
     """The sizes of a dot or a convolution, by roles for which neighbouring columns are neighbours in the memory of the result;

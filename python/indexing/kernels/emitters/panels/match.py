@@ -9,7 +9,7 @@ from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitters.dot.match import product_in_memory
+from indexing.kernels.emitters.dot.match import product_in_memory, sum_type
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
 from indexing.kernels.proposal import Proposal
@@ -33,11 +33,6 @@ def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | No
     if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(sum_type(dot)):
         return None
     return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)
-
-
-def sum_type(dot: Instruction) -> str:
-    """The type in which a dot's sums are computed."""
-    return element_type(dot.shape.element_type).compute_type
 
 
 @cached_on_module

@@ -10,8 +10,8 @@ from indexing.device.record import Device
 from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot import convolution
-from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
-from indexing.kernels.emitters.panels.match import NAME, sum_type
+from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product, sum_type
+from indexing.kernels.emitters.panels.match import NAME
 from indexing.kernels.emitters.tile.shared_tile import SharedTile
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
@@ -144,7 +144,7 @@ def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
     """The panels of blocks of equal size, of which each core has one if there are as many panels."""
     p, width = planned_product(dot), panel_columns(sum_type(dot))
     all_rows, all_columns = -(-prod(p.rows) // PANEL_ROWS), -(-prod(p.columns) // width)
-    rows, columns = _even(all_rows, MAX_DEFAULT_PANELS[0]), _even(all_columns, MAX_DEFAULT_PANELS[1])
+    rows, columns = even_part(all_rows, MAX_DEFAULT_PANELS[0]), even_part(all_columns, MAX_DEFAULT_PANELS[1])
     while prod(p.batch) * -(-all_rows // rows) * -(-all_columns // columns) < device.cores.count and rows > 1:
         rows = -(-rows // 2)
     return rows, columns
@@ -155,13 +155,13 @@ def _default_depth(dot: Instruction) -> int:
     contracted = prod(planned_product(dot).contracted)
     most, run = MAX_DEPTH_BYTES // storage_bytes(sum_type(dot)), _run(dot)
     if 0 < run <= most:
-        return run * _even(contracted // run, most // run)
+        return run * even_part(contracted // run, most // run)
     if run:
         contracted = run
-    return -(-_even(contracted, most) // DEPTH_UNIT) * DEPTH_UNIT
+    return -(-even_part(contracted, most) // DEPTH_UNIT) * DEPTH_UNIT
 
 
-def _even(count: int, most: int) -> int:
+def even_part(count: int, most: int) -> int:
     """The largest part of a count if it is divided into as few even parts of at most so many as possible."""
     return -(-count // -(-count // most))
 

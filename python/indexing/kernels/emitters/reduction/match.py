@@ -23,17 +23,17 @@ def match_reduction(computation: Computation) -> Heroes | None:
     """The heroes, if every output follows a reduction of one space, or has as many elements as that space. Reductions of other
     spaces are recomputed: the shorter ones, or those whose results the shorter ones reduce.
     """
-    spaces = dict.fromkeys(_space(i) for i in computation.post_order() if _is_hero(i))
-    heroes = heroes_of(computation, _is_hero, _space)
+    spaces = dict.fromkeys(iteration_space(i) for i in computation.post_order() if _is_hero(i))
+    heroes = heroes_of(computation, _is_hero, iteration_space)
     if heroes is not None or len(spaces) == 1:
         return heroes
     by_length = sorted(spaces, key=_length, reverse=True)
-    of_space = (heroes_of(computation, partial(_is_hero_of, space), _space) for space in by_length)
+    of_space = (heroes_of(computation, partial(_is_hero_of, space), iteration_space) for space in by_length)
     return next((h for h in of_space if h is not None), None)
 
 
 def _is_hero_of(space: _Space, instruction: Instruction) -> bool:
-    return _is_hero(instruction) and _space(instruction) == space
+    return _is_hero(instruction) and iteration_space(instruction) == space
 
 
 def _is_hero(instruction: Instruction) -> bool:
@@ -46,7 +46,8 @@ def _is_hero(instruction: Instruction) -> bool:
     )
 
 
-def _space(reduce: Instruction) -> _Space:
+def iteration_space(reduce: Instruction) -> _Space:
+    """The sizes and the layout of what is reduced, and the reduced dimensions."""
     shape = reduce.operands[0].shape
     return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))
 

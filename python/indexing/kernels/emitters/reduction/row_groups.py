@@ -16,10 +16,9 @@ from indexing._core import IndexingMap, compose
 from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref
-from indexing.hlo import Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.reduction.group_outputs import choose_outputs
-from indexing.kernels.emitters.reduction.match import arrays_of
+from indexing.kernels.emitters.reduction.match import arrays_of, iteration_space
 from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
 from indexing.kernels.launch import same_memory
 from indexing.kernels.proposal import Proposal, is_view, storage_of
@@ -352,7 +351,7 @@ class _GroupBuilder:
         if any(self.rows.place_of(ref.shape) is None for ref in group.outputs):
             return False  # the host reads a view that has neither an element for each row nor one for each of the space
         reductions = [n for n in members if n.op is REDUCE]
-        spaces = {_iteration_space(n.instruction) for n in reductions}
+        spaces = {iteration_space(n.instruction) for n in reductions}
         return needs_rows or (not self.with_elements and len(reductions) > 1 and len(spaces) == 1)
 
     def _levels(self, members: Places) -> Mapping[Node, int]:
@@ -372,8 +371,3 @@ def _is_row(rows: Rows) -> bool:
     """Whether the elements of a row are neighbours in memory."""
     sizes = rows.shape.dimensions
     return [d for d in major_to_minor(rows.shape) if sizes[d] > 1][-1] in rows.reduce.ints("dimensions")
-
-
-def _iteration_space(reduce: Instruction) -> tuple[object, ...]:
-    shape = reduce.operands[0].shape
-    return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))

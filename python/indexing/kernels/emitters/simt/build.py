@@ -92,13 +92,8 @@ class _Body:
 
     def _copy(self, step: SymbolicExpr, stage: int) -> None:
         """Copy the tiles of a step to a stage of shared memory."""
-        along = self.shared.begin_of(step)
-        with self.tile.step(along, self.plan.tile_depth):
-            self._fill(along, stage)
-
-    def _fill(self, along: SymbolicExpr, stage: int) -> None:
-        for side, free in zip(self.stages[stage], self.begins, strict=True):
-            self.tile.fill(side.tile, {"free": free, "sum": along})
+        tiles = (side.tile for side in self.stages[stage])
+        self.tile.copy_step(tiles, self.begins, self.shared.begin_of(step), self.plan.tile_depth)
 
     # ------------------------------------------------------------ products
 

@@ -46,11 +46,6 @@ def group_simt(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
     return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)
 
 
-def sum_type(dot: Instruction) -> str:
-    """The type in which a dot's sums are computed."""
-    return element_type(dot.shape.element_type).compute_type
-
-
 @cached_on_module
 def match_simt(computation: Computation) -> Heroes | None:
     """The dot that every output follows; None if there is none, or several."""

@@ -9,8 +9,8 @@ from math import gcd, prod
 from indexing.device.record import Device
 from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product
-from indexing.kernels.emitters.simt.match import NAME, sum_type
+from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product, sum_type
+from indexing.kernels.emitters.simt.match import NAME
 from indexing.kernels.emitters.tile.plan import PIECES, rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, in_order, is_asynchronous
 from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, sides, tile_space

@@ -60,17 +60,8 @@ class _Body:
 
     def _copy(self, step: SymbolicExpr, stage: int) -> None:
         """Copy the tiles of a step to a stage of shared memory."""
-        along = self.shared.begin_of(step)
-        with self.tile.step(along, self.plan.tile_depth):
-            self._fill(along, stage)
-
-    def _fill(self, along: SymbolicExpr, stage: int) -> None:
-        for tile, free in zip(self.stages[stage], self._begins(), strict=True):
-            self.tile.fill(tile, {"free": free, "sum": along})
-
-    def _begins(self) -> tuple[SymbolicExpr, SymbolicExpr]:
-        """The first row and the first column of the block's tile."""
-        return self.row_tile * self.plan.tile_rows, self.column_tile * self.plan.tile_columns
+        begins = self.row_tile * self.plan.tile_rows, self.column_tile * self.plan.tile_columns
+        self.tile.copy_step(self.stages[stage], begins, self.shared.begin_of(step), self.plan.tile_depth)
 
     def _at(self, m: IndexingMap, *values: SymbolicExpr, result: int = 0) -> SymbolicExpr:
         """A result of a map, simplified."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -269,6 +269,14 @@ class TileBuilder:
     def step(self, begin: SymbolicExpr, depth: int) -> AbstractContextManager[None]:
         """A scope for `depth` places along the sum from `begin` on, which is left out where all their factors are zeros."""
         return guarded(self.body, step_conditions(self.body, self.dot, self.place, begin, depth))
+
+    def copy_step(
+        self, tiles: Iterable[SharedTile], begins: Iterable[SymbolicExpr], along: SymbolicExpr, depth: int
+    ) -> None:
+        """Copy the tiles of a step of `depth` from `along` on, whose rows and columns begin at `begins`."""
+        with self.step(along, depth):
+            for tile, free in zip(tiles, begins, strict=True):
+                self.fill(tile, {"free": free, "sum": along})
 
     def finish(self, total: Load, row: SymbolicExpr, column: SymbolicExpr) -> None:
         """Build the epilogue and the stores of an element of the product, whose sum is `total`, if the result has it."""
