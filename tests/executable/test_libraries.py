@@ -7,7 +7,7 @@ import indexing as ix
 from indexing.device.table import DEVICES, portable_device
 from indexing.model.instruction_time import predict_instruction, predict_library
 from indexing.runtime.device import Buffer, Launch
-from indexing.runtime.host_products import numpy_launch
+from indexing.runtime.host import numpy_launch
 from kernels import compiled
 from plain_device import DeviceWithMemory
 

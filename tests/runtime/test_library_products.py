@@ -13,7 +13,7 @@ from indexing.kernels.products import StridedProduct
 from indexing.model.libraries import library_product
 from indexing.runtime.cublas import Cublas
 from indexing.runtime.device import Buffer
-from indexing.runtime.host_products import numpy_launch
+from indexing.runtime.host import numpy_launch
 
 RNG = np.random.default_rng(5)
 

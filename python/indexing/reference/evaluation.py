@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from indexing.errors import UnsupportedOp
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.front_ends import from_jax, leaves, with_arrays
 from indexing.hlo.program_like import WholeProgram, is_function, is_staged, whole_program
 from indexing.lazy import np
-from indexing.ops.values import HloValue, leaves_of
-from indexing.reference.interpreter import run_computation
+from indexing.ops.registry import op_of
+from indexing.ops.values import HloValue, leaves_of, only_array
+from indexing.reference.interpreter import INTERPRETER, conform, evaluate_instruction, run_computation
 from indexing.reference.program_arguments import entry_arguments
-from indexing.reference.replicas import run_on_replicas
 
 
 def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue, **keywords: object) -> HloValue:
@@ -49,3 +51,37 @@ def evaluate_replicas(program: WholeProgram, arguments: Sequence[Sequence[HloVal
     module = whole_program(program, "evaluate_replicas: program")
     with np.errstate(all="ignore"):
         return run_on_replicas(module.entry, [entry_arguments(module, a) for a in arguments])
+
+
+# ---------------------------------------------------------------- several replicas in lockstep
+
+
+def run_on_replicas(computation: Computation, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
+    """The root's value on each replica, given each replica's arguments."""
+    values: dict[Instruction, list[HloValue]] = {}
+    for i in computation.post_order():
+        operands = [[values[o][r] for o in i.operands] for r in range(len(arguments))]
+        values[i] = _step(i, operands, arguments)
+    return values[computation.root]
+
+
+def _step(i: Instruction, operands: list[list[HloValue]], arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
+    across = op_of(i).across_replicas
+    if across is not None:
+        return [conform(value, i.shape, i) for value in across(i, operands, INTERPRETER)]
+    if op_of(i).calls in ("fused", "inlined"):
+        return run_on_replicas(i.called[0], operands)
+    if op_of(i).calls == "loops":
+        return _loop(i, [o[0] for o in operands])
+    return [evaluate_instruction(i, o, a) for o, a in zip(operands, arguments, strict=True)]
+
+
+def _loop(i: Instruction, states: list[HloValue]) -> list[HloValue]:
+    condition, body = i.computation_of("condition"), i.computation_of("body")
+    while True:
+        goes_on = {bool(only_array(v)) for v in run_on_replicas(condition, [[s] for s in states])}
+        if len(goes_on) > 1:
+            raise UnsupportedOp(f"{i.name}: replicas leave the loop in different iterations")
+        if goes_on == {False}:
+            return states
+        states = run_on_replicas(body, [[s] for s in states])

@@ -8,13 +8,12 @@ import numpy as np
 
 from indexing.device.table import CPU
 from indexing.kernels.kernel import Kernel
-from indexing.kernels.products import StridedProduct
+from indexing.kernels.products import Matrices, StridedProduct
 from indexing.runtime.compiler import find_compiler, shared_library
 from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, expect_dialect
 from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import leased_bytes
-from indexing.runtime.host_products import numpy_launch
 from indexing.runtime.host_program import HostCode, HostRun
 from indexing.runtime.identity import HOST_DIALECT, core_count, processor_identity
 from indexing.runtime.runs import TapeProgram
@@ -101,3 +100,30 @@ class Host:
 def _bytes_of(buffer: Buffer) -> np.ndarray:
     assert isinstance(buffer.handle, np.ndarray)
     return buffer.handle.reshape(-1).view(np.uint8)
+
+
+# ---------------------------------------------------------------- products of matrices by numpy
+
+
+DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
+
+
+def numpy_launch(product: StridedProduct) -> Launch:
+    """The launcher of a product on buffers in host memory: both factors and the result."""
+    batch, m, n, k = product.batch, product.m, product.n, product.k
+    dtype = np.dtype(DTYPES[product.types[0]])
+
+    def launch(buffers: Sequence[Buffer]) -> None:
+        left, right, result = buffers
+        factors = _view(left, (batch, m, k), product.left, dtype), _view(right, (batch, k, n), product.right, dtype)
+        with np.errstate(all="ignore"):
+            np.matmul(*factors, out=_view(result, (batch, m, n), product.result, dtype))
+
+    return launch
+
+
+def _view(buffer: Buffer, sizes: tuple[int, int, int], matrices: Matrices, dtype: np.dtype) -> np.ndarray:
+    """The matrices in a buffer, without a copy."""
+    elements = _bytes_of(buffer)[: buffer.nbytes].view(dtype)
+    strides = (matrices.batch_stride, matrices.row_stride, matrices.column_stride)
+    return np.lib.stride_tricks.as_strided(elements, sizes, [stride * dtype.itemsize for stride in strides])

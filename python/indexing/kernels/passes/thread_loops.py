@@ -5,22 +5,23 @@ each thread; index expressions are recomputed. Loops and branches with barriers,
 outside of the thread loops; so are loops without barriers in which neighbouring threads access neighbouring elements, so that
 the thread loop is innermost and can be vectorized. A non-uniform branch is then repeated in each region. The order of threads
 between two barriers does not matter, since kernels have no data races. A loop that stays in its threads, and what has elements
-of another width, are regions of their own (`element_widths.py`).
+of another width, are regions of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from indexing._core import Interval, SymbolicExpr, constant
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import expressions_of, subvalues
+from indexing.kernels.ir.traversal import expressions_of, subvalues, values_of
 from indexing.kernels.passes.affine import make_indices_affine
-from indexing.kernels.passes.element_widths import is_apart
 from indexing.kernels.passes.parallel_regions import GroupReduction, Guards, Item, ParallelRegion, Shared, ThreadLoops
 from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, has_barrier
+from indexing.ops.element_types import element_type
 
 
 def make_thread_loops(kernel: ir.Kernel) -> ir.Kernel:
@@ -175,3 +176,24 @@ def _negated(conditions: tuple[ir.Value, ...]) -> tuple[ir.Value, ...]:
         case (ir.Within(expression, int(lower), None),):
             return (ir.Within(expression, None, lower - 1),)
     return ()
+
+
+# ---------------------------------------------------------------- widths of elements
+
+
+def is_apart(before: Sequence[ir.Statement], s: ir.Statement) -> bool:
+    """Whether a loop of elements of one width, in `before` or as the statement behind, stands beside elements of another."""
+    own = _widths((s,))
+    if isinstance(s, ir.For) and len(own) == 1 and not _widths(before) <= own:
+        return True
+    loops = [_widths((loop,)) for loop in before if isinstance(loop, ir.For)]
+    return any(len(widths) == 1 and not own <= widths for widths in loops)
+
+
+def _widths(statements: Sequence[ir.Statement]) -> set[int]:
+    """The bits of the elements of statements, nested ones included; predicates have none, but for those in memory."""
+    values = [part for s in ir.statements(tuple(statements)) for v in values_of(s) for part in subvalues(v)]
+    stored = {s.value.type for s in ir.statements(tuple(statements)) if isinstance(s, ir.Store)}
+    loaded = {v.type for v in values if isinstance(v, ir.Load)}
+    computed = {v.type for v in values if isinstance(v, ir.Op | ir.Ref)} - {"pred"}
+    return {max(element_type(kind).bits, 8) for kind in stored | loaded | computed}

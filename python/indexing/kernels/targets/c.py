@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.targets.c_panels import panel_definitions
+from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS, PANEL_TYPES, panel_columns
 from indexing.kernels.targets.library import (
     C_TYPES,
     MATH,
@@ -19,6 +19,7 @@ from indexing.kernels.targets.library import (
     definition_of,
     library_of,
     macro,
+    read_definitions,
     typedef,
 )
 from indexing.kernels.targets.library_complex import COMPLEX
@@ -26,6 +27,14 @@ from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
 from indexing.kernels.targets.library_math import VECTORIZABLE
 from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
+
+
+def panel_definitions() -> Iterator[Definition]:
+    """The width of vectors, and a function for each element type."""
+    for kind in PANEL_TYPES:
+        sizes = {"ROWS": PANEL_ROWS, "COLUMNS": panel_columns(kind), "BYTES": PANEL_BYTES}
+        yield from read_definitions("panels.c", T=kind, W=kind.replace("s", "u"), **sizes)
+
 
 _TYPES = {**C_TYPES, "c64": "struct { float x, y; }", "c128": "struct { double x, y; }"}
 _RENAMED = {"abs": "fabs", "rem": "fmod", "round_even": "rint"}

@@ -18,7 +18,6 @@ from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls.configs import Config, letter
 from indexing.ops.library_calls.elimination import factor_in_place
 from indexing.ops.library_calls.reflections import product_of_reflections, reflected_columns
-from indexing.ops.library_calls.reflectors import apply_from_left, apply_from_right, reflector
 from indexing.ops.operand_indexing import OperandIndexing, tensor_map, variables
 from indexing.ops.values import Array
 
@@ -292,3 +291,29 @@ LAPACK_CALLS = (
     LapackCall("gesdd", "sdcz", _of_svd, _svd),
     LapackCall("gesvd", "sdcz", _of_svd, _svd),
 )
+
+
+# ---------------------------------------------------------------- Householder reflectors
+
+
+def reflector(columns: Array) -> tuple[Array, Array, Array]:
+    """v, tau, and the first element of the reflected column, which is real; the others are zeros."""
+    first = columns[:, 0]
+    rest = np.linalg.norm(columns[:, 1:], axis=1)
+    length = -np.copysign(np.hypot(abs(first), rest), first.real)
+    is_done = (rest == 0) & (first.imag == 0)
+    tau = np.where(is_done, 0, (length - first) / np.where(is_done, 1, length)).astype(columns.dtype)
+    v = columns / np.where(is_done, 1, first - length)[:, None]
+    v[is_done] = 0
+    v[:, 0] = 1
+    return v.astype(columns.dtype), tau, np.where(is_done, first, length)
+
+
+def apply_from_left(matrices: Array, v: Array, tau: Array) -> None:
+    """Subtract tau v v^H A from each matrix A, in place."""
+    matrices -= (tau[:, None] * v)[:, :, None] * (v.conj()[:, None, :] @ matrices)
+
+
+def apply_from_right(matrices: Array, v: Array, tau: Array) -> None:
+    """Subtract tau A v v^H from each matrix A, in place."""
+    matrices -= (matrices @ (tau[:, None] * v)[:, :, None]) * v.conj()[:, None, :]
