@@ -35,7 +35,7 @@ def scattered(kind: str, op: str = "add", flags: str = "", index: str = "s32") -
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "s8", "u16", "s32", "u32", "s64", "u64", "c64", "s4"])
 def test_atomics_of_all_types(kind: str) -> None:
     kernel = check(scattered(kind), "scatter", tolerance=5e-2 if kind in ("f16", "bf16") else 1e-5)
-    assert kernel.outputs[0].alias_of == 0
+    assert kernel.outputs[0].alias_of == 0 and kernel.in_place == {0: 0}
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_unique_indices_need_no_atomics_and_variadic_scatters_work() -> None:
         scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=fold
     }"""
     kernel = check(text, "scatter")
-    assert [o.alias_of for o in kernel.outputs] == [0, 1]
+    assert [o.alias_of for o in kernel.outputs] == [0, 1] and kernel.in_place == {0: 0, 1: 1}
     assert "cmpxchg" not in kernel.source
 
 

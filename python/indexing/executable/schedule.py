@@ -45,8 +45,7 @@ class KernelStep(Step):
     @property
     def in_place_operands(self) -> frozenset[int]:
         """The numbers of the operands whose memory outputs share."""
-        arguments = self.kernel.arguments
-        return frozenset(arguments[a.alias_of].number for a in self.kernel.outputs if a.alias_of is not None)
+        return frozenset(self.kernel.in_place.values())
 
     @property
     def results(self) -> tuple[tuple[int, int], ...]:

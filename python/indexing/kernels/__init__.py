@@ -69,12 +69,13 @@ def emit_fused(computation: Computation, device: Device, **knobs: int | None) ->
     chosen = choose_emitter(computation, device)
     plan = _plan(chosen, knobs)
     known = computation.module.attached(_DefaultKernels).by_computation
-    default = known.get((computation, device))
+    key = computation, device.after_another()  # what a launch costs changes no kernel
+    default = known.get(key)
     if default is not None and default[0] == plan:
         return default[1]
     kernel = Kernel(chosen.emitter.build(chosen.match, plan), device)
     if not knobs:
-        known[computation, device] = plan, kernel
+        known[key] = plan, kernel
     return kernel
 
 
@@ -142,7 +143,7 @@ def choose_emitter(computation: Computation, device: Device, emitters: tuple[Any
     Raises UnsupportedOp if no kernel can compute the computation.
     """
     known = computation.module.attached(_Choices).by_computation
-    key = computation, device, emitters
+    key = computation, device.after_another(), emitters
     if key not in known:
         _check(computation)
         pairs = ((e, e.match(computation)) for e in emitters)

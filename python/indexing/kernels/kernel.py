@@ -5,7 +5,7 @@ Nothing here touches a device or a compiler.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -259,6 +259,12 @@ class Kernel:
     def outputs(self) -> tuple[Argument, ...]:
         """The arguments that are outputs, in the order of the signature."""
         return tuple(a for a in self.arguments if a.kind == "output")
+
+    @cached_property
+    def in_place(self) -> Mapping[int, int]:
+        """The outputs that stand in the memory of an input: the number of each, and that of the input. No pass changes it."""
+        numbers = {b.name: b.number for b in self.ir.buffers}
+        return {b.number: numbers[b.alias_of] for b in self.ir.buffers if b.role == "output" and b.alias_of is not None}
 
     # ------------------------------------------------------------ maps
 

@@ -6,7 +6,7 @@ once for all iterations that are unrolled together; where all are, that constant
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -51,18 +51,18 @@ class IndexCosts:
         _, counts = self._analyzed(expression)
         return tuple(IndexPart(*change, count) for change, count in counts.items() if count)
 
-    def _analyzed(self, expression: SymbolicExpr) -> tuple[_Change, Counter[_Change]]:
+    def _analyzed(self, expression: SymbolicExpr) -> tuple[_Change, defaultdict[_Change, int]]:
         """The change of an expression, and its instructions by that of the parts that they compute."""
         nodes = expression.nodes()
         changes: list[_Change] = []
-        counts: Counter[_Change] = Counter()
+        counts: defaultdict[_Change, int] = defaultdict(int)
         for kind, numbers, operands in nodes:
-            of_operands = sorted(changes[k] for k in operands)
+            of_operands = sorted([changes[k] for k in operands])
             change = of_operands[-1] if of_operands else (0, False)
             if kind == "variable":
                 change = self._changes.get(numbers[0], change)
             elif kind == "sum":
-                counts.update(_additions(of_operands))
+                _add_terms(counts, of_operands)
                 change = change[0], (change[0], False) not in of_operands
             elif kind != "constant":
                 change = change[0], False
@@ -71,15 +71,13 @@ class IndexCosts:
         return changes[-1], counts
 
 
-def _additions(terms: Sequence[_Change]) -> Counter[_Change]:
-    """The additions of a sum's terms, those that change least first: of terms that grow with one loop, one for all."""
-    counts = Counter(terms)
-    for change in counts:
-        if change[1]:
-            counts[change] = 1
+def _add_terms(counts: defaultdict[_Change, int], terms: Sequence[_Change]) -> None:
+    """Count the additions of a sum's sorted terms, those that change least first: of terms that grow with one loop, one."""
+    for k, change in enumerate(terms):
+        if not change[1] or k == 0 or terms[k - 1] != change:
+            counts[change] += 1
     if len(terms) > 1 and not terms[0][1]:
         counts[terms[0]] -= 1
-    return counts
 
 
 def _division(divisor: tuple[str, Sequence[int], Sequence[int]]) -> int:

@@ -135,10 +135,12 @@ def _at(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
 class _Segment:
     """Statements that are executed one after the other, up to a loop or a branch, its `end`: their instructions by unit, their
     indices without constant terms, each with its parts once these are known, their loads, the functions that they call, and
-    the index variables that they define. If it `follows_barrier`, the loads before it are complete.
+    the index variables that they define. If it `follows_barrier`, the loads before it are complete. It `is_visited` once a warp
+    has come by, so that the loops that change these variables are known.
     """
 
     follows_barrier: bool = False
+    is_visited: bool = False
     units: Units = field(default_factory=lambda: defaultdict(float))
     indices: dict[SymbolicExpr, tuple[IndexPart, ...] | None] = field(default_factory=dict)
     loads: list[StatementLoads] = field(default_factory=list)
@@ -246,7 +248,9 @@ class _WarpVisitor(KernelWalk):
                 self._end(run)
             for s in segment.definitions:
                 self.define(s)
-                self.index_costs.add_definition(s, len(self.loops))
+                if not segment.is_visited:
+                    self.index_costs.add_definition(s, len(self.loops))
+            segment.is_visited = True
             self._count(segment, times, run)
             if isinstance(segment.end, ir.For):
                 self._loop(segment.end, times, run)

@@ -14,12 +14,11 @@ def least_bytes(computation: Computation, kernel: Kernel) -> int:
     """The bytes of the distinct elements that are read of each operand, whatever data decide, and of all outputs; none of
     arrays that the kernel updates in place.
     """
-    shared = [a for a in kernel.outputs if a.alias_of is not None]
-    updated = {kernel.arguments[a.alias_of].number for a in shared if a.alias_of is not None}
+    updated = set(kernel.in_place.values())
     read = sum(_bytes(u.at_least, u.element_bits) for u in utilization(computation) if u.number not in updated)
     leaves = dict(enumerate(computation.root.shape.leaves))
-    for a in shared:
-        del leaves[a.number]
+    for output in kernel.in_place:
+        del leaves[output]
     return read + sum(_bytes(leaf.element_count, bit_width(leaf.element_type)) for leaf in leaves.values())
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicMap, Variable
+from indexing._core import IndexingMap, Interval, Variable
 from indexing.analysis.memory.transactions import VECTOR
 from indexing.device.record import Device
 from indexing.kernels.ir.types import storage_bytes
@@ -185,8 +185,7 @@ def _box(m: IndexingMap, blocks: Part) -> Box:
 
 
 def _restricted(m: IndexingMap, dims: Sequence[Variable], ranges: Sequence[Variable]) -> IndexingMap:
-    symbolic = SymbolicMap(m.num_dims, m.num_ranges + m.num_runtimes, list(m.results))
-    return IndexingMap(symbolic, dims, ranges, m.runtimes, m.constraints)
+    return IndexingMap(m.symbolic_map, dims, ranges, m.runtimes, m.constraints)
 
 
 def _bytes(argument: Argument, box: Box, sector: int) -> float:

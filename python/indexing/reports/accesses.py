@@ -126,8 +126,7 @@ def _in_place(instruction: Instruction, device: Device) -> _InPlace:
     kernel = kernel_of(instruction, device)
     if kernel is None:
         return _InPlace()
-    shared = {a.number: kernel.arguments[a.alias_of].number for a in kernel.outputs if a.alias_of is not None}
-    return _InPlace(frozenset(shared.values()), frozenset(shared))
+    return _InPlace(frozenset(kernel.in_place.values()), frozenset(kernel.in_place))
 
 
 def _rows_in_place(

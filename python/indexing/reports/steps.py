@@ -201,10 +201,8 @@ def _steps_of(planned: PlannedComputation, fusions: dict[Computation, Instructio
 
 def _kept_arguments(planned: PlannedComputation, kernel: PlannedKernel) -> Iterable[Instruction]:
     """The program's arguments in whose memory a kernel would write: those that are not donated are copied before."""
-    for argument in kernel.kernel.arguments:
-        if argument.kind != "output" or argument.alias_of is None:
-            continue
-        source = kernel.inputs[kernel.kernel.arguments[argument.alias_of].number]
+    for number in kernel.kernel.in_place.values():
+        source = kernel.inputs[number]
         while source.node in planned.views:
             source = planned.views[source.node]
         i = source.node.instruction

@@ -282,7 +282,12 @@ impl PyExpr {
         let values = list(replacements)?;
         let values = operands(&values)?;
         let result = workspace::with(|w| {
-            let new: Vec<Expr> = values.iter().map(|v| v.import(&mut w.arena)).collect();
+            let own = w.arena.import(&self.0);
+            let used = w.arena.variables(&own);
+            let mut new = vec![own[0]; values.len()]; // most stand for variables that it does not have
+            for (k, value) in used.iter().map_while(|v| Some((*v as usize, values.get(*v as usize)?))) {
+                new[k] = value.import(&mut w.arena);
+            }
             let root = w.arena.import_substituted(&self.0, &new)?;
             Ok(w.arena.export(&root))
         });

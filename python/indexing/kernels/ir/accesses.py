@@ -45,7 +45,7 @@ class Context:
 
     def at(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expression with index variables replaced by their definitions."""
-        return expression.replace_variables(list(self.places))
+        return expression.replace_variables(self.places)
 
     def within(self, conditions: Iterable[ir.Value]) -> Context:
         """The context of a branch under the conditions."""

@@ -41,8 +41,7 @@ class LaneIndices:
         self.lane, self.count = loop.variable, lane_count(loop)
         self.intervals = [v.interval for v in variables]
         inner = list(statements(loop.body))
-        self._same = [variable(k) for k in range(len(variables))]
-        self._definitions = list(self._same)
+        self._definitions = [variable(k) for k in range(len(variables))]
         self._changing = {self.lane, *(s.variable for s in inner if isinstance(s, LetIndex | For))}
         self._names = {n for s in inner for n in names_of(s)} | {s.name for s in inner if isinstance(s, Assign)}
         self._known: dict[SymbolicExpr, tuple[SymbolicExpr, SymbolicExpr] | None] = {}
@@ -70,8 +69,7 @@ class LaneIndices:
         return anchor, distance
 
     def _at(self, expression: SymbolicExpr, lane: int) -> SymbolicExpr:
-        places = [*self._same[: self.lane], constant(lane), *self._same[self.lane + 1 :]]
-        return expression.replace_variables(places)
+        return expression.replace({variable(self.lane): constant(lane)})
 
     def decided(self, conditions: Sequence[Value], lane: int) -> bool | None:
         """Whether all conditions hold for a lane, if nothing else decides."""

@@ -79,8 +79,16 @@ class _Vectors:
     def one_lane(self, block: ir.Block) -> ir.Block:
         """A block outside of loops over lanes with its loads merged, and those of the blocks in it."""
         inner = same_block(block, [self._one_lane_inside(s) for s in block])
+        if not self._has_pair(inner):
+            return inner
         loop = ir.For(len(self.variables), constant(0), constant(1), 1, inner, lanes=True)
         return same_block(block, _Lanes(self, loop, ("global",)).in_front())
+
+    def _has_pair(self, block: ir.Block) -> bool:
+        """Whether the statements of a block, but for those of blocks in it, load twice from an array in global memory."""
+        values = (v for s in block if not any(ir.blocks_of(s)) for value in values_of(s) for v in subvalues(value))
+        loaded = [v.buffer for v in values if isinstance(v, ir.Load) and self.by_name[v.buffer].space == "global"]
+        return len(loaded) > len(set(loaded))
 
     def _one_lane_inside(self, s: ir.Statement) -> ir.Statement:
         if isinstance(s, ir.For) and not s.lanes:
