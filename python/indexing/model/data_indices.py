@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.nodes import Statement, Value
-from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.ir.traversal import all_values
 
 if TYPE_CHECKING:
     Variables = frozenset[int]
@@ -30,13 +30,13 @@ class DataIndices:
     def define(self, s: Statement) -> None:
         """Follow a statement's definition; others define nothing."""
         if isinstance(s, ir.Let | ir.Var | ir.Assign):
-            changes = [self._of_value(v) for value in values_of(s) for v in subvalues(value)]
+            changes = map(self._of_value, all_values(s))
             self._of_name[s.name] = self._of_name.get(s.name, _NONE).union(*changes)
         elif isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr):
             self._of_index[s.variable] = self._of_variables(s.value)
             self._of_data[s.variable] = self.changes(s.value)
         elif isinstance(s, ir.LetIndex):
-            decided = _NONE.union(*(self._of_value(v) for value in values_of(s) for v in subvalues(value)))
+            decided = _NONE.union(*map(self._of_value, all_values(s)))
             self._of_index[s.variable] = self._of_data[s.variable] = decided
 
     def changes(self, index: SymbolicExpr) -> Variables:

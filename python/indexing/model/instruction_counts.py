@@ -21,7 +21,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
 from indexing.kernels.ir.nodes import Block, Statement, Value
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
-from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
+from indexing.kernels.ir.traversal import all_values, expressions_of, indices_of, subvalues
 from indexing.kernels.passes.unroll import UnrollingRule
 from indexing.model.index_costs import IndexCosts, IndexPart
 from indexing.model.kernel_walk import KernelWalk
@@ -188,7 +188,7 @@ class _Costs:
             segment.end = s
         if isinstance(s, ir.For):
             return
-        parts = [v for value in values_of(s) for v in subvalues(value)]
+        parts = list(all_values(s))
         _add(segment.units, _of_values(parts, self.registers))
         _add(segment.units, _of_statement(s, self.registers))
         if isinstance(s, ir.AtomicUpdate) and s.buffer in self.shared:

@@ -18,7 +18,7 @@ from indexing.device.record import Memory
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
 from indexing.kernels.ir.nodes import Block, Statement, Value
-from indexing.kernels.ir.traversal import all_values
+from indexing.kernels.ir.traversal import all_values, loads_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.c_body import assigned_again
 from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_by_several
@@ -491,4 +491,4 @@ def touched_by(s: Statement) -> Iterator[_Touched]:
     """The buffers that a statement itself writes, then those that it reads, with the indices."""
     if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
         yield s.buffer, s.index[0]
-    yield from ((v.buffer, v.index[0]) for v in all_values(s) if isinstance(v, ir.Load))
+    yield from ((v.buffer, v.index[0]) for v in loads_of(s))

@@ -9,7 +9,7 @@ from typing import Literal
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
-from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.ir.traversal import loads_of
 
 WORDS = {"accumulator": 4, "left": 4, "right": 2, "loaded": 4}  # registers of a thread, of 32 bits
 
@@ -51,22 +51,16 @@ class Memory:
             self._read[f.name] = frozenset(self._function(f))
 
     def _function(self, f: ir.Function) -> Iterator[str]:
-        for s in ir.statements(f.body):
+        for s in (*ir.statements(f.body), *(ir.Let("", r) for r in f.results)):
             yield from self.read(s)
-        for r in f.results:
-            yield from self._loads(r)
 
     def of(self, buffer: str) -> str:
         """The name of a buffer's memory."""
         return self._names.get(buffer, buffer)
 
-    def _loads(self, value: ir.Value) -> Iterator[str]:
-        return (self.of(v.buffer) for v in subvalues(value) if isinstance(v, ir.Load))
-
     def read(self, s: ir.Statement) -> Iterator[str]:
         """The memory that a statement itself reads, nested blocks excluded."""
-        for value in values_of(s):
-            yield from self._loads(value)
+        yield from (self.of(v.buffer) for v in loads_of(s))
         yield from (self.of(m.buffer) for m in moves(s) if m.kind == "load")
         if isinstance(s, ir.CallFunction):
             yield from self._read[s.function]

@@ -111,6 +111,11 @@ def all_values(statement: ir.Statement) -> Iterator[ir.Value]:
         yield from subvalues(value)
 
 
+def loads_of(statement: ir.Statement) -> Iterator[ir.Load]:
+    """The loads in the values of a statement itself."""
+    return (v for v in all_values(statement) if isinstance(v, ir.Load))
+
+
 def indices_of(statement: ir.Statement) -> tuple[SymbolicExpr, ...]:
     """The index expressions of a statement itself, those of its values excluded."""
     parts = _PARTS.get(type(statement))
@@ -193,9 +198,8 @@ def expressions_of(value: ir.Value) -> tuple[SymbolicExpr, ...]:
 def expressions_in(statement: ir.Statement) -> Sequence[SymbolicExpr]:
     """The index expressions of a statement, including those of its values, nested blocks excluded."""
     expressions = list(indices_of(statement))
-    for value in values_of(statement):
-        for part in subvalues(value):
-            expressions += expressions_of(part)
+    for part in all_values(statement):
+        expressions += expressions_of(part)
     return expressions
 
 
@@ -207,6 +211,6 @@ def may_leave(block: ir.Block) -> bool:
 def keeps_best(statements: Iterable[ir.Statement]) -> bool:
     """Whether the statements of a loop choose several variables that they assign, as the best element with its place."""
     every = list(statements)
-    values = (part for s in every for v in values_of(s) for part in subvalues(v))
+    values = (part for s in every for part in all_values(s))
     chooses = any(isinstance(v, ir.Op) and v.opcode == "select" for v in values)
     return chooses and sum(isinstance(s, ir.Assign) for s in every) > 1

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_values, subvalues, values_of
+from indexing.kernels.ir.traversal import indices_of, loads_of, rewrite_values
 
 X, Y = 0, 1
 MIN_ROW = 8  # threads
@@ -96,10 +96,8 @@ def places(body: ir.Block) -> list[SymbolicExpr]:
     for statement in ir.statements(body):
         if isinstance(statement, ir.Store | ir.Copy | ir.CallFunction):
             expressions.update(dict.fromkeys(indices_of(statement)))
-        for value in values_of(statement):
-            for part in subvalues(value):
-                if isinstance(part, ir.Load):
-                    expressions.update(dict.fromkeys(expressions_of(part)))
+        for load in loads_of(statement):
+            expressions.update(dict.fromkeys(load.index))
     return list(expressions)
 
 

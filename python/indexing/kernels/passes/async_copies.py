@@ -13,7 +13,7 @@ from dataclasses import replace
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import ASYNC_BYTES
 from indexing.kernels.ir.memory import Memory, moves
-from indexing.kernels.ir.traversal import rewrite_blocks, same_block, subvalues, values_of
+from indexing.kernels.ir.traversal import loads_of, rewrite_blocks, same_block
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes.lanes import lane_count
 
@@ -34,7 +34,7 @@ class _Copies:
         self.written = {m for s in inner for m in memory.written(s)}
         self.uses = Counter(m.buffer for s in inner for m in moves(s))
         self.uses.update(s.buffer for s in inner if isinstance(s, ir.Store))
-        self.uses.update(v.buffer for s in inner for x in values_of(s) for v in subvalues(x) if isinstance(v, ir.Load))
+        self.uses.update(v.buffer for s in inner for v in loads_of(s))
 
     def block(self, block: ir.Block) -> ir.Block:
         out: list[ir.Statement] = []

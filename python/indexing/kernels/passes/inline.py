@@ -12,7 +12,7 @@ from math import inf
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.traversal import rewrite_blocks, same_block, subvalues, values_of
+from indexing.kernels.ir.traversal import all_values, rewrite_blocks, same_block
 
 MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
 MAX_CHEAP = 12  # statements of a cheap function, over all iterations of its loops; it calls none
@@ -50,7 +50,7 @@ def _is_cheap(body: ir.Block, calls: int) -> bool:
 
 
 def _loads(body: ir.Block) -> bool:
-    values = (v for s in ir.statements(body) for value in values_of(s) for v in subvalues(value))
+    values = (v for s in ir.statements(body) for v in all_values(s))
     return any(isinstance(v, ir.Load) for v in values)
 
 

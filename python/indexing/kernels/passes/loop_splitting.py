@@ -24,7 +24,7 @@ from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import Memory, moves
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values, same_block, subvalues, values_of
+from indexing.kernels.ir.traversal import loads_of, may_leave, rewrite_blocks, rewrite_values, same_block
 from indexing.kernels.passes.affine import (
     X,
     conditions_on_indices,
@@ -156,9 +156,8 @@ class _Splitter:
         """The arrays of kept values, of which a thread of a body accesses its own element alone."""
         indices: dict[str, set[ir.Index]] = {}
         for s in body:
-            for part in (v for value in values_of(s) for v in subvalues(value)):
-                if isinstance(part, ir.Load):
-                    indices.setdefault(part.buffer, set()).add(part.index)
+            for load in loads_of(s):
+                indices.setdefault(load.buffer, set()).add(load.index)
             if isinstance(s, ir.Store):
                 indices.setdefault(s.buffer, set()).add(s.index)
             for move in moves(s):

@@ -15,7 +15,7 @@ from indexing._core import Interval, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names, names_of
 from indexing.kernels.ir.memory import Memory, orders_memory
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values, same_block, subvalues, values_of
+from indexing.kernels.ir.traversal import all_values, may_leave, rewrite_blocks, rewrite_values, same_block
 from indexing.kernels.passes.dead_code import remove_dead_code
 from indexing.kernels.passes.lanes import lane_count
 from indexing.lazy import np
@@ -103,7 +103,7 @@ class _Pairs:
         late: set[int] = set()
         moves_index = False
         for k, s in enumerate(self.loop.body):
-            read = {v.name for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Ref)}
+            read = {v.name for v in all_values(s) if isinstance(v, ir.Ref)}
             is_pure = isinstance(s, ir.Let | ir.LetIndex | ir.CallFunction)
             if moves_index or not is_pure or read & changed or not written.isdisjoint(self.memory.read(s)):
                 late.add(k)

@@ -20,7 +20,7 @@ from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Names
 from indexing.kernels.ir.opcodes import OPERATORS
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values, subvalues, values_of
+from indexing.kernels.ir.traversal import all_values, may_leave, rewrite_blocks, rewrite_values
 from indexing.kernels.passes.affine import (
     X,
     conditions_on_indices,
@@ -152,7 +152,7 @@ class _RowSplitter:
 
 def _count_of_operators(body: ir.Block) -> int:
     """The operators of a body; too many to be written out again if it calls functions, of which compilers make vectors."""
-    values = [part for s in ir.statements(body) for value in values_of(s) for part in subvalues(value)]
+    values = [part for s in ir.statements(body) for part in all_values(s)]
     opcodes = [v.opcode for v in values if isinstance(v, ir.Op)]
     return len(opcodes) if set(opcodes) <= OPERATORS else MAX_WRITTEN_OUT
 

@@ -17,7 +17,7 @@ from typing import cast
 from indexing._core import Interval, SymbolicExpr, constant
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import expressions_of, subvalues, values_of
+from indexing.kernels.ir.traversal import all_values, expressions_of, subvalues
 from indexing.kernels.passes.affine import make_indices_affine
 from indexing.kernels.passes.parallel_regions import GroupReduction, Guards, Item, ParallelRegion, Shared, ThreadLoops
 from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, has_barrier
@@ -192,7 +192,7 @@ def is_apart(before: Sequence[ir.Statement], s: ir.Statement) -> bool:
 
 def _widths(statements: Sequence[ir.Statement]) -> set[int]:
     """The bits of the elements of statements, nested ones included; predicates have none, but for those in memory."""
-    values = [part for s in ir.statements(tuple(statements)) for v in values_of(s) for part in subvalues(v)]
+    values = [part for s in ir.statements(tuple(statements)) for part in all_values(s)]
     stored = {s.value.type for s in ir.statements(tuple(statements)) if isinstance(s, ir.Store)}
     loaded = {v.type for v in values if isinstance(v, ir.Load)}
     computed = {v.type for v in values if isinstance(v, ir.Op | ir.Ref)} - {"pred"}

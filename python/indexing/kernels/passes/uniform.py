@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import expressions_of, indices_of, may_leave, subvalues, values_of
+from indexing.kernels.ir.traversal import all_values, expressions_of, indices_of, loads_of, may_leave, subvalues
 
 AXES = 3
 IDS = 6
@@ -136,22 +136,21 @@ class Uniformity:
         turns = ir.iterations_of(loop)
         if turns is None or turns > MAX_SHORT or (turns >= MIN_LANES and not _carries(loop)):
             return 0
-        values = (part for s in ir.statements(loop.body) for v in values_of(s) for part in subvalues(v))
+        values = (part for s in ir.statements(loop.body) for part in all_values(s))
         return sum(isinstance(v, ir.Op) and v.opcode in FUNCTIONS for v in values)
 
     def _is_local(self, s: ir.Statement) -> bool:
         """Whether a statement accesses a local array."""
-        loaded = {part.buffer for v in values_of(s) for part in subvalues(v) if isinstance(part, ir.Load)}
+        loaded = {part.buffer for part in loads_of(s)}
         stored = {s.buffer} if isinstance(s, ir.Store) else set()
         return any(self.spaces[name] == "local" for name in loaded | stored - self.tiles)
 
     def _places(self, loop: ir.For) -> Iterator[tuple[SymbolicExpr, int]]:
         """The memory indices that a loop accesses, each with the number of elements accessed there."""
         for s in ir.statements(loop.body):
-            for value in values_of(s):
-                for part in subvalues(value):
-                    if isinstance(part, ir.Load) and self.spaces[part.buffer] != "local":
-                        yield from ((e, 1) for e in part.index)
+            for load in loads_of(s):
+                if self.spaces[load.buffer] != "local":
+                    yield from ((e, 1) for e in load.index)
             if isinstance(s, ir.Copy):
                 outer = s.destination_index if self.spaces[s.source] == "local" else s.source_index
                 yield outer, s.width

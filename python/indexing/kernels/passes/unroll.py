@@ -18,15 +18,7 @@ from indexing._core import SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import (
-    expressions_of,
-    keeps_best,
-    may_leave,
-    rewrite_blocks,
-    same_block,
-    subvalues,
-    values_of,
-)
+from indexing.kernels.ir.traversal import expressions_of, keeps_best, loads_of, may_leave, rewrite_blocks, same_block
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes.lanes import lane_count
 
@@ -97,13 +89,13 @@ class UnrollingRule:
         yield from (m.index for m in moves(s) if self.spaces[m.buffer] == "local")
         if isinstance(s, ir.Store) and self.spaces[s.buffer] == "local":
             yield from s.index
-        for load in _loads(s):
+        for load in loads_of(s):
             if self.spaces[load.buffer] == "local":
                 yield from expressions_of(load)
 
     def _loaded_bytes(self, inner: Sequence[ir.Statement]) -> int:
         """The bytes that statements load from global memory."""
-        loaded = [(load.buffer, 1) for s in inner for load in _loads(s)]
+        loaded = [(load.buffer, 1) for s in inner for load in loads_of(s)]
         loaded += [(m.buffer, m.width) for s in inner for m in moves(s) if m.kind == "load"]
         return sum(self.bytes[name] * width for name, width in loaded if self.spaces[name] == "global")
 
@@ -162,10 +154,6 @@ class _Unroller:
             place = constant(start + turn * loop.step)
             out += Copying(self.names, self.names.variables, loop.body, {loop.variable: place}, {}).body
         return out
-
-
-def _loads(s: ir.Statement) -> Iterator[ir.Load]:
-    return (v for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load))
 
 
 def _is_sum(loop: ir.For, inner: Sequence[ir.Statement]) -> bool:

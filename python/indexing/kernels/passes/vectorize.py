@@ -22,6 +22,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import Memory, moves, orders_memory
 from indexing.kernels.ir.traversal import (
+    loads_of,
     may_leave,
     rewrite_blocks,
     rewrite_statement,
@@ -141,9 +142,7 @@ class _Vectors:
     def _loads_neighbours(self, strip: ir.For) -> bool:
         """Whether the lanes of a loop load neighbouring elements of an array in global memory."""
         index = LaneIndices(self.variables, strip)
-        loads = (
-            v for s in ir.statements(strip.body) for x in values_of(s) for v in subvalues(x) if isinstance(v, ir.Load)
-        )
+        loads = (v for s in ir.statements(strip.body) for v in loads_of(s))
         places = (
             index.place(load.index[0], range(lane_count(strip)))
             for load in loads
@@ -210,7 +209,7 @@ class _Lanes:
         store = touching[-1]
         if not isinstance(store, ir.Store):
             return False
-        loads = [v for s in touching for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load)]
+        loads = [v for s in touching for v in loads_of(s)]
         places = {v.index for v in loads if memory.of(v.buffer) == name}
         return places <= {store.index} and not any(isinstance(s, ir.CallFunction) or moves(s) for s in touching)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from indexing._core import constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import keeps_best, may_leave, subvalues, values_of
+from indexing.kernels.ir.traversal import keeps_best, loads_of, may_leave
 from indexing.kernels.targets.c_atomics import write_atomic
 from indexing.kernels.targets.c_index import IndexWriter
 from indexing.kernels.targets.c_statements import StatementWriter
@@ -196,7 +196,7 @@ def _has_atomics(statement: ir.Statement) -> bool:
 
 
 def _own_buffers(statement: ir.Statement) -> set[str]:
-    buffers = {v.buffer for value in values_of(statement) for v in subvalues(value) if isinstance(v, ir.Load)}
+    buffers = {v.buffer for v in loads_of(statement)}
     match statement:
         case ir.Store(buffer=name) | ir.AtomicUpdate(buffer=name) | ir.FetchAdd(buffer=name):
             buffers.add(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.ir.traversal import loads_of
 from indexing.kernels.ir.types import storage_type
 from indexing.kernels.targets.target import Target
 
@@ -48,8 +48,7 @@ class TranslationUnit:
         """The buffers that a function takes as pointers: those that it reads, or a function that it calls."""
         buffers: set[str] = set()
         for statement in [*ir.statements(function.body), *(ir.Let("", r) for r in function.results)]:
-            for value in values_of(statement):
-                buffers.update(v.buffer for v in subvalues(value) if isinstance(v, ir.Load))
+            buffers.update(v.buffer for v in loads_of(statement))
             if isinstance(statement, ir.CallFunction):
                 buffers.update(self.reads[statement.function])
         return tuple(b.name for b in self.kernel.buffers if b.name in buffers and b.space != "constant")
