@@ -344,16 +344,29 @@ f {
   ROOT s = f32[20,64] subtract(a, b)
 }"""
 
+COLUMNS = """
+f {
+  x = f32[128,1] parameter(0)
+  y = f32[128,1] parameter(1)
+  z = f32[] constant(0)
+  a = f32[128,3] pad(x, z), padding=0_0x0_2
+  b = f32[128,3] pad(y, z), padding=0_0x1_1
+  ROOT s = f32[128,3] subtract(a, b)
+}"""
+
 
 @pytest.mark.parametrize("knobs", [{}, {"block_size": 32}, {"block_size": 1024}, {"block_size": 64, "max_blocks": 2}])
-@pytest.mark.parametrize("text", [PADDED_SUM, INTERIOR, INTERLEAVED], ids=["edges", "interior", "interleaved"])
+@pytest.mark.parametrize(
+    "text", [PADDED_SUM, INTERIOR, INTERLEAVED, COLUMNS], ids=["edges", "interior", "interleaved", "columns"]
+)
 def test_pads_at_edges_and_between_elements(text: str, knobs: dict[str, int]) -> None:
     """On processors, conditions are decided for ranges of elements, wherever blocks begin and end."""
     check(text, "loop", **knobs)
 
 
-def test_interleaved_elements_are_written_without_conditions() -> None:
-    kernel = ix.emit(as_fusion(INTERLEAVED), "c").stage("split-loops")
+@pytest.mark.parametrize("text", [INTERLEAVED, COLUMNS], ids=["interleaved", "columns"])
+def test_interleaved_elements_are_written_without_conditions(text: str) -> None:
+    kernel = ix.emit(as_fusion(text), "c").stage("split-loops")
     assert not any(isinstance(s, If) for s in statements(kernel.body))
 
 

@@ -435,12 +435,3 @@ def test_padding_that_drops_as_many_elements_as_it_adds(padding: str) -> None:
       ROOT padded = f32[3] pad(r, z), padding={padding}
     }}"""
     check(text, "reduction" if padding == "0_0" else "loop")
-
-
-@pytest.mark.parametrize(("row", "is_short"), [(4, True), (7, True), (8, True), (9, False)])
-def test_without_threads_short_rows_are_lanes(row: int, is_short: bool) -> None:
-    """A block of CPUs has as many short rows as threads, each reduced in a register."""
-    kernel = ix.emit(ix.hlo.parse(reduced("f32", (6400, row), (1,))).entry, dialect="c")
-    rows_of_a_block = 6400 // kernel.grid[0]
-    assert (rows_of_a_block == kernel.block[0] * kernel.block[1]) == is_short
-    assert ("v0_of" in kernel.source) == (not is_short)

@@ -6,7 +6,8 @@ becomes
 if row >= 1: for the first th_x: the condition fails; for all others: it holds
 else: the loop as it was
 
-Where conditions depend on the thread's remainder by 2, 4 or 8, as interleaved pieces have them, that many are written out:
+Where conditions depend on the thread's remainder by 2 to 8, as interleaved pieces and columns of narrow arrays have them, that
+many are written out:
 
 for th_x: if th_x mod 2 <= 0: v = x[th_x floordiv 2] else: v = y[th_x floordiv 2]; o[th_x] = v
 becomes
@@ -38,7 +39,7 @@ MAX_CUTS = 6  # a loop is not split at more places
 MIN_SHARE = (
     0.75  # a condition that does not depend on the thread is decided where it holds, or fails, for so many iterations
 )
-PERIODS = 2, 4, 8  # threads
+PERIODS = range(2, 9)  # threads
 
 Decisions: TypeAlias = "Mapping[ir.Within, bool]"
 
@@ -192,7 +193,7 @@ class _Splitter:
             return None
         for period in PERIODS if of_threads else ():
             if first % period or stop % period:
-                break
+                continue
             group = len(self.names.variables)
             counted = ir.IndexVariable(
                 "group", Interval(first // period, max(stop // period - 1, first // period)), "loop"

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Instruction
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup, combine
 from indexing.kernels.emitters.reduction.mapping import (
     ReductionPlan,
     operand_index,
     thread_mapping,
 )
-from indexing.kernels.emitters.reduction.match import NAME, arrays_of
+from indexing.kernels.emitters.reduction.match import NAME, arrays_of, staged_arrays
 from indexing.kernels.emitters.reduction.splits import Splits
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.function_builder import FunctionBuilder
-from indexing.kernels.ir.nodes import Kernel
+from indexing.kernels.ir.nodes import Buffer, Kernel, Load
+from indexing.kernels.ir.types import storage_type
 from indexing.kernels.launch import built, guarded, inside_parts, loop_over
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Index, Value
@@ -34,13 +36,22 @@ class _Body:
         self.match, self.plan, self.body = match, plan, body
         self.mapping = thread_mapping(plan)
         self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in match.heroes]
+        self.tiles = {
+            array: self._tile(k, array) for k, array in enumerate(staged_arrays(match.heroes) if plan.staged else ())
+        }
         self.splits = Splits(body, plan.split_k, plan.tiles, plan.across * plan.columns, self.accumulators)
+
+    def _tile(self, number: int, array: Instruction) -> str:
+        cells = self.plan.dimensions.reduced * self.plan.across
+        return self.body.kernel.add_buffer(Buffer(f"tile{number}", array.shape.element_type, (cells,), "shared"))
 
     def build(self) -> None:
         """Build the whole entry."""
         w, plan = self.mapping, self.plan
         group = ThreadGroup(w.part, plan.threads, plan.distance)
         self._accumulate()
+        if plan.staged:
+            self._reduce_staged()
         combine(self.accumulators, group, plan.threads)
         with self.splits.combined(group, w.tile, w.split, w.slot):
             self._finish(self.body.within(w.part, 0, 0))
@@ -72,12 +83,42 @@ class _Body:
     def _element(self, kept: Index, reduced: Index, lane: SymbolicExpr, loops: Index) -> None:
         body = self.body
         index = tuple(map(body.scope.simplify, operand_index(self.mapping, kept, reduced, lane)))
+        if self.plan.staged:
+            for array, tile in self.tiles.items():
+                value = body.stored(array.shape.element_type, body.read(array, index))
+                body.store(tile, (self._cell(self.mapping.reduced_position(reduced, lane)),), value)
+            self.match.build_side_outputs(body, index)
+            return
         is_column = self.plan.columns > 1
         is_first = self._is_zero(loops if is_column else (*loops, lane))
         for hero, accumulators in zip(self.match.heroes, self.accumulators, strict=True):
             values = [body.read(array, index) for array in arrays_of(hero)]
             accumulators.add(lane if is_column else constant(0), values, is_first)
         self.match.build_side_outputs(body, index)
+
+    def _cell(self, position: SymbolicExpr) -> SymbolicExpr:
+        """The cell of a tile for an element of the thread's row."""
+        return self.body.scope.simplify(position * self.plan.across + self.mapping.slot)
+
+    def _reduce_staged(self) -> None:
+        """Build a thread's loop over its row in shared memory: neighbouring threads read neighbouring elements."""
+        body, length = self.body, self.plan.dimensions.reduced
+        with inside_parts(body, self.mapping.kept) as kept:
+            self._add_staged(kept, constant(0), True)
+            with loop_over(body, length - 1, "step") as step:
+                self._add_staged(kept, step + 1, False)
+
+    def _add_staged(self, kept: Index, position: SymbolicExpr, is_first: bool) -> None:
+        index = tuple(self.plan.dimensions.index(kept[0], position))
+        for hero, accumulators in zip(self.match.heroes, self.accumulators, strict=True):
+            values = [self._staged(array, index, position) for array in arrays_of(hero)]
+            accumulators.add(constant(0), values, is_first)
+
+    def _staged(self, array: Instruction, index: Index, position: SymbolicExpr) -> Value:
+        if array not in self.tiles:
+            return self.body.read(array, index)
+        kind = array.shape.element_type
+        return self.body.loaded(kind, Load(storage_type(kind), self.tiles[array], (self._cell(position),)))
 
     def _is_zero(self, counters: Index) -> Sequence[Value] | bool:
         """Whether all counters are 0, given as conditions if that isn't known statically."""

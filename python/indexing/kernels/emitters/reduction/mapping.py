@@ -95,7 +95,8 @@ class ReductionPlan:
     `threads` (a power of two) reduce one row or column; a block has `across` rows, or vectors of columns, of one run or of
     several whole ones; a thread takes `vector_width` elements at once. `split_k` blocks share the rows or columns of one of
     `tiles` tiles: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread reduces
-    `value_bytes` bytes a column, in `dialect`.
+    `value_bytes` bytes a column, in `dialect`. Where rows are `staged`, threads compute all elements of their rows first, of so
+    many bytes, and then reduce them side by side.
     """
 
     dimensions: Dimensions
@@ -106,12 +107,16 @@ class ReductionPlan:
     value_bytes: int
     dialect: str
     contiguous_splits: bool = False
+    staged: int = 0
 
     @property
     def shared_bytes(self) -> int:
-        """The shared memory in which the threads of a block combine their values."""
+        """The shared memory in which the threads of a block combine their values, or have the elements of their rows."""
         values = self.value_bytes * self.columns
-        return shared_bytes_of_splits(values, self.block[0], self.threads, self.distance, self.split_k, self.dialect)
+        combined = shared_bytes_of_splits(
+            values, self.block[0], self.threads, self.distance, self.split_k, self.dialect
+        )
+        return combined + self.staged * self.dimensions.reduced * self.across
 
     def with_splits(self, split_k: int) -> ReductionPlan:
         """The plan in which `split_k` blocks share the rows or columns of a tile."""

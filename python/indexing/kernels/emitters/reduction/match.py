@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import TypeAlias
@@ -56,6 +57,19 @@ def _length(space: _Space) -> int:
     """The number of elements that are reduced to one."""
     sizes, _, gone = space
     return prod(sizes[d] for d in gone)
+
+
+def staged_arrays(heroes: Sequence[Instruction]) -> tuple[Instruction, ...]:
+    """The arrays that reductions reduce, without those that are computed from nothing, such as indices."""
+    arrays = dict.fromkeys(array for hero in heroes for array in arrays_of(hero))
+    return tuple(filter(_is_read, arrays))
+
+
+def _is_read(array: Instruction) -> bool:
+    """Whether an array is, or is computed or moved from, what is in memory."""
+    while not traits_of(array).is_source and traits_of(array).has_no_compute and len(array.operands) == 1:
+        array = array.operands[0]
+    return array.is_parameter or not traits_of(array).is_source
 
 
 def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:

@@ -24,7 +24,7 @@ from indexing.kernels.emitters.reduction.mapping import (
     threads_of_row,
     with_more_threads,
 )
-from indexing.kernels.emitters.reduction.match import NAME
+from indexing.kernels.emitters.reduction.match import NAME, staged_arrays
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
@@ -35,6 +35,9 @@ from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vecto
 
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 MAX_IN_LANE = 8  # without threads, one lane reduces a row of at most so many elements
+# Rows of at most so many elements are reduced side by side from shared memory, where threads are loops: those of several
+# arrays, those that are computed from what all rows or all elements of one read, and others.
+MAX_STAGED_PAIRS, MAX_STAGED_ALIKE, MAX_STAGED = 128, 64, 32
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
 MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
 MAX_SHORT_COLUMN = 16  # one thread reduces a column of at most so many elements, of however few columns
@@ -77,7 +80,8 @@ def _planned(match: Heroes, d: Dimensions, width: int, threads: int, device: Dev
     """The plan with one block for each row or column; a block has as many rows as its shared memory has room for."""
     values = value_bytes(leaf.element_type for hero in match.heroes for leaf in hero.shape.leaves)
     across = _rows_across(d, threads, device) if d.kind == "row" else _columns_across(d, width, threads, device)
-    plan = ReductionPlan(d, threads, across, width, 1, values, device.dialect, device.widths.reads_ahead)
+    staged = _staged_bytes(match) if threads == 1 and _are_staged(match, d, device) else 0
+    plan = ReductionPlan(d, threads, across, width, 1, values, device.dialect, device.widths.reads_ahead, staged)
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
         plan = replace(plan, across=plan.across // 2)
     return plan
@@ -108,7 +112,11 @@ def _wanted_splits(match: Heroes, plan: ReductionPlan, device: Device) -> int:
     d = plan.dimensions
     launched = plan.tiles * plan.threads * plan.across
     loads = _steps(plan) * (1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer)
-    is_split = d.is_worth_splitting and not (d.kind == "column" and _has_few_elements(d, plan.vector_width))
+    is_split = (
+        d.is_worth_splitting
+        and not plan.staged
+        and not (d.kind == "column" and _has_few_elements(d, plan.vector_width))
+    )
     is_split = is_split and (d.kind == "row" or d.reduced >= 2 * plan.threads * MIN_COLUMN_LOADS)
     wanted = device.widths.wanted_threads // launched if is_split else 1
     return power_of_two(min(wanted, loads // _least_loads(match, plan, loads)))
@@ -190,7 +198,7 @@ def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> Kn
 
 
 def _most_splits(plan: ReductionPlan) -> int:
-    return min(_steps(plan), MAX_SPLITS)
+    return 1 if plan.staged else min(_steps(plan), MAX_SPLITS)
 
 
 def _steps(plan: ReductionPlan) -> int:
@@ -261,7 +269,26 @@ def _row_group(match: Heroes, d: Dimensions, width: int, most: int, device: Devi
 def _are_lanes(match: Heroes, d: Dimensions, device: Device) -> bool:
     """Whether neighbouring rows become lanes of vectors: short ones of one value each, where threads are loops."""
     values = sum(len(hero.shape.leaves) for hero in match.heroes)
-    return d.reduced <= MAX_IN_LANE and values == 1 and not TARGETS[device.dialect].has_threads
+    is_short = d.reduced <= MAX_IN_LANE and values == 1 and not TARGETS[device.dialect].has_threads
+    return is_short or _are_staged(match, d, device)
+
+
+def _are_staged(match: Heroes, d: Dimensions, device: Device) -> bool:
+    """Whether short rows are reduced side by side, once their elements are in memory as vectors need them. Compilers make no
+    vectors of rows that are read with a stride, unless it is a power of two, nor of values that are kept with their places.
+    """
+    if TARGETS[device.dialect].has_threads or d.kind == "column":
+        return False
+    if any(hero.shape.is_tuple for hero in match.heroes):
+        return d.reduced <= MAX_STAGED_PAIRS
+    if not any(_has_rows(match, d, p) for p in match.computation.parameters):
+        return MAX_IN_LANE < d.reduced <= MAX_STAGED_ALIKE
+    return d.reduced <= MAX_STAGED and d.reduced != power_of_two(d.reduced)
+
+
+def _staged_bytes(match: Heroes) -> int:
+    """The bytes of an element of all arrays that are reduced from shared memory."""
+    return sum(storage_bytes(array.shape.element_type) for array in staged_arrays(match.heroes))
 
 
 def _most_threads(d: Dimensions, width: int, device: Device) -> int:

@@ -1,0 +1,142 @@
+"""Short rows on targets without threads: neighbouring ones are reduced side by side, from shared memory where that pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.device.table import portable_device
+from indexing.kernels.kernel import Kernel
+from kernels import as_fusion, assert_written_once, check, close, launcher, prove
+
+PROGRAM = """
+low { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] minimum(a, b) }
+total { a = KIND[] parameter(0) b = KIND[] parameter(1) ROOT c = KIND[] add(a, b) }
+pairs { a = KIND[] parameter(0) i = KIND[] parameter(1) b = KIND[] parameter(2) j = KIND[] parameter(3)
+  less = pred[] compare(a, b), direction=LT m = KIND[] select(less, a, b) k = KIND[] select(less, i, j)
+  ROOT t = (KIND[], KIND[]) tuple(m, k) }
+ENTRY fused {
+  STEPS
+}
+"""
+
+
+def minima(rows: int, row: int) -> str:
+    return PROGRAM.replace("KIND", "f32").replace(
+        "STEPS",
+        f"""p = f32[{rows},{row}] parameter(0) z = f32[] parameter(1)
+  ROOT r = f32[{rows}] reduce(p, z), dimensions={{1}}, to_apply=low""",
+    )
+
+
+def distances(rows: int, row: int) -> str:
+    """The least distance of each number to some others."""
+    return PROGRAM.replace("KIND", "f32").replace(
+        "STEPS",
+        f"""x = f32[{rows}] parameter(0) y = f32[{row}] parameter(1) z = f32[] parameter(2)
+  a = f32[{rows},{row}] broadcast(x), dimensions={{0}} b = f32[{rows},{row}] broadcast(y), dimensions={{1}}
+  d = f32[{rows},{row}] subtract(a, b) s = f32[{rows},{row}] abs(d)
+  ROOT r = f32[{rows}] reduce(s, z), dimensions={{1}}, to_apply=low""",
+    )
+
+
+def pairs(rows: int, row: int, kind: str = "f32") -> str:
+    """The least element with another one at its place, the sum, and the doubled elements."""
+    return PROGRAM.replace("KIND", kind).replace(
+        "STEPS",
+        f"""p = {kind}[{rows},{row}] parameter(0) q = {kind}[{rows},{row}] parameter(1) z = {kind}[] parameter(2)
+  d = {kind}[{rows},{row}] add(p, p)
+  r = ({kind}[{rows}], {kind}[{rows}]) reduce(d, q, z, z), dimensions={{1}}, to_apply=pairs
+  m = {kind}[{rows}] get-tuple-element(r), index=0 k = {kind}[{rows}] get-tuple-element(r), index=1
+  t = {kind}[{rows}] reduce(d, z), dimensions={{1}}, to_apply=total
+  ROOT all = ({kind}[{rows}], {kind}[{rows}], {kind}[{rows}], {kind}[{rows},{row}]) tuple(m, k, t, d)""",
+    )
+
+
+def emitted(text: str, **knobs: int) -> Kernel:
+    return ix.emit(as_fusion(text), dialect="c", **knobs)
+
+
+@pytest.mark.parametrize(
+    ("program", "row", "beside", "staged"),
+    [
+        (minima, 4, True, False),
+        (minima, 7, True, True),
+        (minima, 8, True, False),
+        (minima, 9, True, True),
+        (minima, 16, False, False),
+        (minima, 31, True, True),
+        (minima, 33, False, False),
+        (distances, 7, True, False),
+        (distances, 16, True, True),
+        (distances, 64, True, True),
+        (distances, 65, False, False),
+        (pairs, 4, True, True),
+        (pairs, 128, True, True),
+        (pairs, 129, False, False),
+    ],
+)
+def test_which_rows(program: Callable[[int, int], str], row: int, beside: bool, staged: bool) -> None:
+    """Each thread of a block has a row; those of a longer one share it. Registers hold what is read as vectors need it."""
+    kernel = emitted(program(6400, row))
+    assert (kernel.grid[0] * kernel.block[0] == 6400) == beside
+    assert ("tile0" in kernel.source) == staged
+    assert "tile0" not in ix.emit(as_fusion(program(6400, row)), dialect="cuda").source
+
+
+@pytest.mark.parametrize("program", [minima, distances, pairs])
+@pytest.mark.parametrize(("rows", "row"), [(1, 9), (70, 12), (131, 5), (64, 31), (300, 20)])
+def test_results(program: Callable[[int, int], str], rows: int, row: int) -> None:
+    """The last block may lack rows."""
+    text = program(rows, row)
+    kernel = check(text, "reduction", tolerance=1e-4)
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
+
+
+def test_rows_of_several_runs() -> None:
+    """The elements of a row are not neighbours in memory."""
+    text = pairs(70, 12).replace("[70,12]", "[3,70,4]").replace("dimensions={1}", "dimensions={0,2}")
+    assert "tile0" in emitted(text).source
+    check(text, "reduction")
+
+
+@pytest.mark.parametrize("kind", ["f64", "bf16", "s8", "c64", "s4"])
+def test_types(kind: str) -> None:
+    text = pairs(70, 12, kind)
+    if kind == "c64":
+        text = text.replace("compare(a, b), direction=LT", "compare(a, b), direction=NE")
+    kernel = check(text, "reduction", tolerance=0.1 if kind == "bf16" else 1e-5)
+    assert "tile0" in emitted(text).source
+    prove(kernel)
+
+
+def test_blocks_have_as_many_rows_as_shared_memory_has_elements_of() -> None:
+    """64 rows of 128 pairs of f64 would take 128 KiB."""
+    text = pairs(6400, 128, "f64")
+    kernel = emitted(text)
+    assert kernel.block[0] == 32
+    assert kernel.shared_bytes == portable_device("c").limits.shared_bytes == 32 * 128 * 16
+    check(text, "reduction")
+
+
+@pytest.mark.parametrize(
+    "knobs", [{"threads": 4}, {"threads": 2, "vector_width": 2}, {"vector_width": 4}, {"vector_width": 1}]
+)
+def test_knobs(knobs: dict[str, int]) -> None:
+    """Rows that threads share are not staged; those that blocks share neither."""
+    text = pairs(131, 12)
+    kernel = emitted(text, **knobs)
+    assert ("tile0" in kernel.source) == ("threads" not in knobs)
+    prove(kernel)
+    module = ix.hlo.parse(text)
+    run = launcher(kernel, list(module.entry.root.shape.leaves))
+    arrays = [
+        np.random.default_rng(3).standard_normal(p.shape.dimensions).astype(np.float32) for p in module.entry.parameters
+    ]
+    for got, want in zip(run(arrays), ix.evaluate(module, *arrays), strict=True):  # type: ignore[arg-type]
+        close(got, want, 1e-5)
+    with pytest.raises(ix.IndexingError, match="split_k"):
+        emitted(text, split_k=2)
