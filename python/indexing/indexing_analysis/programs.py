@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import compress
 from typing import Any, Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
@@ -148,7 +149,7 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         self.part = part
         self.direction = direction
         self._names = names
-        self._indexings: dict[int, Indexing] = {}
+        self._indexings: dict[int, dict[int, list[OperandIndexing]]] = {}
         self._instructions: InstructionMaps | None = None
 
     @cached_property
@@ -187,9 +188,7 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
 
     def of(self, name: str) -> dict[str, list[OperandIndexing]]:
         """All maps that start at this array, by the name of the array that they lead to; arrays without maps are omitted."""
-        start = _named(name, self.near)
-        by_end = {end.name: self._between(start, end) for end in self.far}
-        return {end: maps for end, maps in by_end.items() if maps}
+        return self._of(_named(name, self.near))
 
     def __iter__(self) -> Iterator[Pair]:
         """The pairs of names, whether maps lead from one to the other or not."""
@@ -220,28 +219,44 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
     def _repr_html_(self) -> str | None:
         return shown(self, "maps_table")
 
+    def _of(self, start: Array) -> dict[str, list[OperandIndexing]]:
+        reached = sorted(n for place in self._from(self._start(start)) for n in self._ends_by_place[place])
+        by_end = {self.far[n].name: self._between(start, self.far[n]) for n in reached}
+        return {end: maps for end, maps in by_end.items() if maps}
+
     def _between(self, start: Array, end: Array) -> list[OperandIndexing]:
-        indexing = self._from(self._start(start))
-        if self.direction == "output_to_input":
-            indexings, leaf = indexing[end.number], end.leaf
-        else:
-            indexings, leaf = indexing[end.leaf], start.leaf
+        indexings = self._from(self._start(start)).get(self._place(end), [])
+        leaf = end.leaf if self.direction == "output_to_input" else start.leaf
         return [replace(m, leaf=0) if leaf else m for m in indexings if m.leaf == leaf]
+
+    @cached_property
+    def _ends_by_place(self) -> dict[int, list[int]]:
+        """The numbers of the arrays to which maps lead, by their place in an answer: the arrays of a tuple share one."""
+        by_place: dict[int, list[int]] = {}
+        for k, end in enumerate(self.far):
+            by_place.setdefault(self._place(end), []).append(k)
+        return by_place
+
+    def _place(self, end: Array) -> int:
+        return end.number if self.direction == "output_to_input" else end.leaf
 
     def _start(self, array: Array) -> int:
         return array.leaf if self.direction == "output_to_input" else array.number
 
-    def _from(self, number: int) -> Indexing:
+    def _from(self, number: int) -> dict[int, list[OperandIndexing]]:
+        """The answer for a start, without the places that it does not reach."""
         indexing = self._indexings.get(number)
         if indexing is None:
             ask: Callable[[Part, int], Indexing]
             ask = output_to_input if self.direction == "output_to_input" else input_to_output
-            indexing = self._indexings[number] = ask(self.part, number)
+            answer = ask(self.part, number)
+            places = compress(range(len(answer)), answer)  # few of very many
+            indexing = self._indexings[number] = {place: answer[place] for place in places}
         return indexing
 
     def _lines(self, start: Array) -> Iterator[str]:
         yield f"{start.name}: {start.shape}"
-        by_end = self.of(start.name)
+        by_end = self._of(start)
         width = max(map(len, by_end), default=0)
         for name, indexings in by_end.items():
             for k, m in enumerate(indexings):
