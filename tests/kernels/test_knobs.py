@@ -186,3 +186,15 @@ def test_only_plans_that_differ_are_counted_and_drawn() -> None:
             for b, w, m in map(tuple, np.array(grid).tolist())
         }
     ) == len(grid)
+
+
+def test_rows_in_registers_and_in_shared_memory_are_one_array_of_a_block_on_cpus() -> None:
+    rows = ix.hlo.load(Path(__file__).parents[1] / "golden" / "rows_columns.hlo").entry
+    space = ix.knobs(rows, "c")
+    by_source: dict[str, list[dict[str, int]]] = {}
+    for plan in space.plans():
+        by_source.setdefault(ix.emit(rows, "c", **plan).source, []).append(plan)
+    equal = [plans for plans in by_source.values() if len(plans) > 1]
+    assert equal and sum(map(len, by_source.values())) == space.size
+    assert all([{**p, "keep": 0} for p in plans] == [{**plans[0], "keep": 0}] * len(plans) for plans in equal)
+    assert len({ix.emit(rows, "cuda", **p).source for p in ix.knobs(rows, "cuda").plans()}) == space.size
