@@ -10,6 +10,17 @@ use std::collections::BTreeSet;
 
 /// Bijections, and what inverts them by their definition.
 #[test]
+fn inverses_with_very_many_free_variables_take_time_in_proportion() {
+    // Minutes, if each free variable had all equations and all dimensions looked at again.
+    let each = |part: &dyn Fn(usize) -> String| (0..60_000).map(part).collect::<Vec<_>>().join(", ");
+    let (names, bounds) = (each(&|k| format!("d{k}")), each(&|k| format!("d{k} in [0, 9]")));
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    let map = read(&format!("({names}) -> (d0 + d1 * 10, d2 mod 4), domain: {bounds}"));
+    let back = inverse(&mut arena, &mut scratch, &map).expect("of two results");
+    assert_eq!((back.num_dims(), back.num_ranges()), (2, 59_998));
+}
+
+#[test]
 fn inverses_of_digits_have_no_free_variable() {
     for (map, back) in [
         ("(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 4294967295]", "(d0 * 4 + d1)"),

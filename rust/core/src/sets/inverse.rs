@@ -23,12 +23,16 @@ struct EquationSolver {
     solutions: HashMap<Expr, Expr>,
     /// The left sides, in the order in which they were added.
     solved: Vec<Expr>,
+    /// Those from which others may follow yet.
+    open: Vec<Expr>,
+    /// The first of the left sides that may be a quotient of something unsolved.
+    first_quotient: usize,
 }
 
 impl EquationSolver {
     /// A solver without equations that works up to `limit`.
     fn new(limit: Limit) -> Self {
-        EquationSolver { limit, solutions: HashMap::new(), solved: Vec::new() }
+        EquationSolver { limit, solutions: HashMap::new(), solved: vec![], open: vec![], first_quotient: 0 }
     }
 
     /// Adds the equation `e = solution`, unless `e` is solved already.
@@ -36,6 +40,7 @@ impl EquationSolver {
         if let std::collections::hash_map::Entry::Vacant(free) = self.solutions.entry(e) {
             free.insert(solution);
             self.solved.push(e);
+            self.open.push(e);
         }
     }
 
@@ -78,47 +83,51 @@ impl EquationSolver {
     fn solve(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Result<()> {
         loop {
             let before = self.solved.len();
-            let mut k = 0;
-            while k < self.solved.len() {
-                let e = self.solved[k];
+            let (mut k, mut kept) = (0, 0);
+            while k < self.open.len() {
+                let e = self.open[k];
                 let w = self.solutions[&e];
-                self.solve_for_operands(arena, scratch, e, w)?;
+                if self.solve_for_operands(arena, scratch, e, w)? {
+                    self.open[kept] = e;
+                    kept += 1;
+                }
                 k += 1;
             }
+            self.open.truncate(kept);
             if self.solved.len() == before {
                 return Ok(());
             }
         }
     }
 
+    /// Adds the equations that follow from `e = w`. Whether others may follow from it later.
     fn solve_for_operands(
         &mut self,
         arena: &mut Arena,
         scratch: &mut Scratch,
         e: Expr,
         w: Expr,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         match arena.node(e) {
             Node::Sum(constant, terms) => {
                 let terms = terms.to_vec();
                 self.solve_sum(arena, scratch, constant, &terms, w)
             }
             Node::Mod(x, m) => {
-                let Some(m) = arena.as_constant(m) else { return Ok(()) };
+                let Some(m) = arena.as_constant(m).filter(|_| !self.solutions.contains_key(&x)) else {
+                    return Ok(false);
+                };
                 let quotient = arena.floordiv_constant(x, m)?;
-                if self.solutions.contains_key(&x) {
-                    return Ok(());
-                }
-                let Some(q) = self.solution(arena, quotient)? else { return Ok(()) };
+                let Some(q) = self.solution(arena, quotient)? else { return Ok(true) };
                 let whole = arena.combine(q, m, w, 1)?;
                 self.add(x, whole);
-                Ok(())
+                Ok(false)
             }
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 
-    /// Solves `constant + terms = w` for the terms.
+    /// Solves `constant + terms = w` for the terms. Whether some stay unknown.
     fn solve_sum(
         &mut self,
         arena: &mut Arena,
@@ -126,14 +135,14 @@ impl EquationSolver {
         constant: i64,
         terms: &[Term],
         w: Expr,
-    ) -> Result<()> {
-        let Some(minus) = constant.checked_neg() else { return Ok(()) };
+    ) -> Result<bool> {
+        let Some(minus) = constant.checked_neg() else { return Ok(false) };
         let mut left = arena.offset(w, minus)?;
         let mut unknown: Vec<(Term, Interval)> = Vec::new();
         for t in terms {
             match self.solution(arena, t.expr)? {
                 Some(solved) => {
-                    let Some(minus) = t.coeff.checked_neg() else { return Ok(()) };
+                    let Some(minus) = t.coeff.checked_neg() else { return Ok(false) };
                     left = arena.combine(left, 1, solved, minus)?;
                 }
                 None => unknown.push((*t, scratch.ranges.bounds(arena, t.expr))),
@@ -142,9 +151,10 @@ impl EquationSolver {
         if let [(t, _)] = unknown.as_slice() {
             let value = arena.floordiv_constant(left, t.coeff)?;
             self.add(t.expr, value);
-            return Ok(());
+            return Ok(false);
         }
-        self.solve_digits(arena, left, &mut unknown)
+        self.solve_digits(arena, left, &mut unknown)?;
+        Ok(!unknown.is_empty())
     }
 
     /// Solves `sum of unknown terms = left`. The term of the greatest weight is a quotient if the values of the others lie
@@ -181,12 +191,12 @@ impl EquationSolver {
         Ok(())
     }
 
-    /// The dividend and the divisor of a solved `x floordiv m` whose `x` is not solved.
-    fn unsolved_quotient(&self, arena: &Arena) -> Option<(Expr, i64)> {
-        self.solved
-            .iter()
-            .filter_map(|e| arena.as_floordiv(*e))
-            .find(|(x, _)| !self.solutions.contains_key(x))
+    /// The dividend and the divisor of the first solved `x floordiv m` whose `x` is not solved.
+    fn unsolved_quotient(&mut self, arena: &Arena) -> Option<(Expr, i64)> {
+        let unsolved = |e: &Expr| arena.as_floordiv(*e).filter(|(x, _)| !self.solutions.contains_key(x));
+        let first = self.solved[self.first_quotient..].iter().position(|e| unsolved(e).is_some());
+        self.first_quotient = first.map_or(self.solved.len(), |k| self.first_quotient + k);
+        self.solved.get(self.first_quotient).and_then(unsolved)
     }
 }
 
@@ -283,18 +293,14 @@ pub(crate) fn invert(
     let order: Vec<usize> = (map.num_dims..symbols).rev().chain((0..map.num_dims).rev()).collect();
     let mut tried: HashSet<Expr> = HashSet::new();
     let mut solutions: Vec<Expr> = Vec::new();
-    loop {
-        solver.solve(arena, scratch)?;
-        let unsolved = order.iter().copied().find_map(|v| {
-            let x = arena.variable(v as u32);
-            match solver.solution(arena, x) {
-                Ok(Some(_)) => None,
-                Ok(None) => Some(Ok((v, x))),
-                Err(e) => Some(Err(e)),
-            }
-        });
-        let Some(solved) = unsolved else { break };
-        let (v, x) = solved?;
+    let mut next = 0; // those before it are solved, and stay so
+    solver.solve(arena, scratch)?;
+    while let Some(&v) = order.get(next) {
+        let x = arena.variable(v as u32);
+        if solver.solution(arena, x)?.is_some() {
+            next += 1;
+            continue;
+        }
         let fresh = arena.variable((free + ranges.len()) as u32);
         match solver.unsolved_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
             Some((q, m)) => {
@@ -309,6 +315,7 @@ pub(crate) fn invert(
                 solver.add(x, fresh);
             }
         }
+        solver.solve(arena, scratch)?;
     }
     for v in 0..count {
         let x = arena.variable(v as u32);
