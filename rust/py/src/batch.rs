@@ -15,6 +15,7 @@ use indexing_core::{
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
 use std::hash::{BuildHasher, Hash};
 use std::ops::Range;
@@ -181,14 +182,18 @@ impl Call<'_, '_> {
         text: impl Fn(usize) -> Option<String>,
     ) -> PyResult<Vec<R>> {
         let (py, threads, total) = (self.py, self.threads, batch.different.len());
-        let mut done = Vec::with_capacity(total);
+        let mut done = Vec::new();
         for block in batch.different.chunks(BLOCK) {
             let result = guarded(py, || py.detach(|| run(block, threads, &size, &work)))?;
-            let before = done.len();
-            done.extend(result.map_err(|(k, error)| {
-                let item = batch.first[before + k];
+            let failed = |(k, error): Failure| {
+                let item = batch.first[done.len() + k];
                 raise(py, &error, text(item).as_deref(), &format!("item {item}: "))
-            })?);
+            };
+            let results = result.map_err(failed)?;
+            match done.is_empty() {
+                true => done = results, // as they are: most calls have one block
+                false => done.extend(results),
+            }
             py.check_signals()?;
             if let Some(progress) = self.progress {
                 progress.call1((done.len(), total))?;
@@ -199,10 +204,10 @@ impl Call<'_, '_> {
 }
 
 /// The items of an iterable. Error: one is of another type; the message states its position.
-fn items_of<'py, T>(given: &Any<'py>, item: impl Fn(&Any<'py>) -> PyResult<T>) -> PyResult<Vec<T>> {
+fn items_of<'py, T>(given: &Any<'py>, item: impl Fn(usize, &Any<'py>) -> PyResult<T>) -> PyResult<Vec<T>> {
     let mut items = Vec::with_capacity(given.len().unwrap_or(0));
     for (k, value) in given.try_iter()?.enumerate() {
-        items.push(item(&value?).map_err(|failure| at_item(given.py(), k, failure))?);
+        items.push(item(k, &value?).map_err(|failure| at_item(given.py(), k, failure))?);
     }
     Ok(items)
 }
@@ -213,6 +218,15 @@ fn at_item(py: Python<'_>, k: usize, failure: PyErr) -> PyErr {
         true => PyTypeError::new_err(format!("item {k}: {}", failure.value(py))),
         false => failure,
     }
+}
+
+/// The text of item `k`, which keeps the str.
+fn text_of(k: usize, item: &Any<'_>) -> PyResult<PyBackedStr> {
+    let Ok(text) = item.downcast::<PyString>() else {
+        return Err(PyTypeError::new_err(format!("expected a str, not a {}", item.get_type().name()?)));
+    };
+    let broken = |failure: PyErr| broken_text(text, &failure, &format!("item {k}: "));
+    PyBackedStr::try_from(text.clone()).map_err(broken)
 }
 
 fn map_of(item: &Any<'_>) -> PyResult<IndexingMap> {
@@ -233,7 +247,7 @@ fn maps_of<'a>(
     if let Ok(maps) = given.downcast::<PyMaps>() {
         return Ok(maps.get().batch());
     }
-    *items = items_of(given, map_of)?;
+    *items = items_of(given, |_, item| map_of(item))?;
     let size = items.iter().map(size_of).sum();
     Ok(Batch::of(items, size, threads))
 }
@@ -275,19 +289,11 @@ pub fn parse_all(texts: &Any<'_>, threads: Option<Threads>, progress: Option<&An
             "expected an iterable of texts, not a str, which IndexingMap.parse reads",
         ));
     }
-    let given = items_of(texts, |text| match text.downcast::<PyString>() {
-        Ok(text) => Ok(text.clone()),
-        Err(_) => Err(PyTypeError::new_err(format!("expected a str, not a {}", text.get_type().name()?))),
-    })?;
-    let mut texts = Vec::with_capacity(given.len());
-    for (k, text) in given.iter().enumerate() {
-        let broken = |failure: PyErr| broken_text(text, &failure, &format!("item {k}: "));
-        texts.push(text.to_str().map_err(broken)?);
-    }
-    let size = |text: &&str| text.len() / workspace::TEXT;
+    let texts = items_of(texts, text_of)?;
+    let size = |text: &PyBackedStr| text.len() / workspace::TEXT;
     let batch = Batch::of(&texts, texts.iter().map(size).sum(), call.threads);
-    let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
-    let maps = call.run(&batch, size, read, |item| Some(texts[item].to_owned()))?;
+    let read = |w: &mut Workspace, text: &PyBackedStr| read_indexing_map(text, &mut w.arena, &mut w.reading);
+    let maps = call.run(&batch, size, read, |item| Some(texts[item].to_string()))?;
     Ok(PyMaps::new(batch.index, maps))
 }
 
@@ -355,7 +361,7 @@ pub fn compose_all(
     progress: Option<&Any<'_>>,
 ) -> PyResult<PyMaps> {
     let call = Call { py: pairs.py(), threads: threads.map(|n| n.0), progress };
-    let items = items_of(pairs, pair_of)?;
+    let items = items_of(pairs, |_, item| pair_of(item))?;
     let size = |(a, b): &(IndexingMap, IndexingMap)| size_of(a) + size_of(b);
     let batch = Batch::of(&items, items.iter().map(size).sum(), call.threads);
     let join = |w: &mut Workspace, (a, b): &(IndexingMap, IndexingMap)| match simplify.0 {

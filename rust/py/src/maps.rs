@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// Different maps, and their objects as far as they were asked for.
 pub struct DifferentMaps {
     pub maps: Vec<IndexingMap>,
-    made: Vec<OnceLock<Py<PyIndexingMap>>>,
+    made: OnceLock<Vec<OnceLock<Py<PyIndexingMap>>>>,
 }
 
 /// Maps in an order: an immutable sequence. Its objects are made when they are asked for; those of equal items once.
@@ -26,8 +26,7 @@ pub struct PyMaps {
 
 impl PyMaps {
     pub fn new(index: Arc<[u32]>, maps: Vec<IndexingMap>) -> Self {
-        let made = maps.iter().map(|_| OnceLock::new()).collect();
-        PyMaps { index, different: Arc::new(DifferentMaps { maps, made }) }
+        PyMaps { index, different: Arc::new(DifferentMaps { maps, made: OnceLock::new() }) }
     }
 
     /// The maps, in their order.
@@ -37,9 +36,10 @@ impl PyMaps {
 
     fn item(&self, py: Python<'_>, k: usize) -> PyResult<Py<PyIndexingMap>> {
         let place = self.index[k] as usize;
-        let cell = &self.different.made[place];
+        let DifferentMaps { maps, made } = &*self.different;
+        let cell = &made.get_or_init(|| maps.iter().map(|_| OnceLock::new()).collect())[place];
         if cell.get().is_none() {
-            let map = Py::new(py, PyIndexingMap(self.different.maps[place].clone()))?;
+            let map = Py::new(py, PyIndexingMap(maps[place].clone()))?;
             let _ = cell.set(map); // another thread may have been first
         }
         cell.get().map(|map| map.clone_ref(py)).ok_or_else(|| PyIndexError::new_err("there is no such map"))
