@@ -81,9 +81,9 @@ class AttributeReader:
         labels = [DimensionLabels(batch, feature, tuple(spatial)) for batch, feature, spatial in rows]
         return ConvolutionLabels(*labels)
 
-    def replica_groups(self) -> tuple[tuple[int, ...], ...]:
+    def replica_groups(self, key: str = "replica_groups") -> tuple[tuple[int, ...], ...]:
         """The groups of replicas, each a tuple of ids; `()` if the attribute is absent or empty."""
-        groups = self._tables.replica_groups(self._id, "replica_groups")
+        groups = self._tables.replica_groups(self._id, key)
         return tuple(tuple(group) for group in groups or ())
 
     def _required(self, value: T | None, key: str) -> T:

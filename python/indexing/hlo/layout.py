@@ -6,27 +6,23 @@ physical shape of an array lists its sizes from major to minor.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import prod
 
-from indexing._core import IndexingMap, SymbolicExpr, constant, variable
+from indexing._core import IndexingMap, SymbolicExpr, constant, hlo_element_types, variable
 from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
 from indexing.hlo import Shape
 
 __all__ = ["bit_width", "bitcast_map", "linear_map", "major_to_minor", "physical_sizes", "to_logical", "to_physical"]
 
-_WIDTH = re.compile(r"(?:bf|[fsuc])(\d+)")
+_WIDTHS = {name: bits for name, bits, _ in hlo_element_types()}
 
 
 @takes(element_type=of_type(str))
 def bit_width(element_type: str) -> int:
     """The width of an element in bits: 32 for `f32`, 4 for `s4`, 8 for `pred` and `f8e4m3fn`; 0 for tokens and opaques."""
-    if element_type == "pred":
-        return 8
-    width = _WIDTH.match(element_type)
-    return int(width[1]) if width else 0
+    return _WIDTHS.get(element_type, 0)
 
 
 @takes(shape=of_type(Shape))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,8 +45,7 @@ def pairs_of(i: Instruction) -> list[tuple[int, int]]:
     if "slice_sizes" in i.attributes:
         instead = "slice what is sent, and write it with a dynamic-update-slice"
         raise UnsupportedOp(f"{i.name}: a collective-permute with slice_sizes is not supported; {instead}")
-    numbers = [int(n) for n in re.findall(r"\d+", i.attributes.get("source_target_pairs", ""))]
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+    return [(source, target) for source, target in i.replica_groups("source_target_pairs")]
 
 
 @dataclass(frozen=True)
