@@ -25,6 +25,7 @@ from indexing.kernels.ir.traversal import all_values, expressions_of, indices_of
 from indexing.kernels.passes.unroll import UnrollingRule
 from indexing.model.index_costs import IndexCosts, IndexPart
 from indexing.model.kernel_walk import KernelWalk
+from indexing.model.launch_samples import PLACES, at_place
 from indexing.model.load_waits import LoadRun, StatementLoads, loads_of
 from indexing.ops.element_types import element_type
 
@@ -33,7 +34,6 @@ from indexing.ops.element_types import element_type
 Units: TypeAlias = defaultdict[str, float]
 
 MATRIX = "matrix "
-PLACES, PLACES_OF = (317, 769), 1009  # blocks of a launch, and warps of each, that are walked: rows seldom begin there
 LANES = (0, 13, 31)  # lanes of a warp that are asked for conditions
 LOOP = 2  # instructions of an iteration besides those of its body
 SWAP = 8  # an atomic update without an instruction of its own is a loop that compares and swaps
@@ -114,8 +114,8 @@ def _add(units: Units, more: Units, times: float = 1.0) -> None:
 
 
 def _sampled(count: int, step: int = 1) -> list[int]:
-    """Numbers below `count`, multiples of a step."""
-    return list(dict.fromkeys(count * place // PLACES_OF // step * step for place in PLACES))
+    """Numbers below `count`, multiples of a step, of the blocks or warps that are walked."""
+    return list(dict.fromkeys(at_place(count, place) // step * step for place in PLACES[::2]))
 
 
 def _ids(kernel: ir.Kernel, block: int, thread: int) -> tuple[int, ...]:

@@ -20,13 +20,12 @@ from indexing.analysis.memory.transactions import VECTOR
 from indexing.device.record import Device
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Argument, Dim3
+from indexing.model.launch_samples import PLACES, at_place
 
 #: Numbers of blocks in x, y and z.
 Part: TypeAlias = "tuple[Interval, ...]"
 #: The elements of an array between bounds in each dimension.
 Box: TypeAlias = "list[Interval]"
-PARTS = 1009  # parts of a grid, a prime number: rows and tiles seldom begin where parts do
-PLACES = (317, 541, 769)
 PIECES = (1, 4)  # pieces of a wave of blocks; a box around those that cross the end of a row is far too large
 WAVES = (1, 4, 16)  # waves of blocks, one after the other, whose part of an array the L2 cache may hold
 KEPT = 0.5  # the share of the L1 cache that an array may take which all blocks read whole: others pass through it
@@ -150,11 +149,11 @@ def _parts(grid: Dim3, count: int) -> list[Part]:
 
 
 def _part(grid: Dim3, count: int, place: int) -> Part:
-    """The intervals of such blocks' numbers in x, y and z; `place` is one of `PARTS`."""
+    """The intervals of such blocks' numbers in x, y and z."""
     intervals = []
     for size in grid:
         length = min(size, count)
-        first = (size - length) * place // PARTS
+        first = at_place(size - length, place)
         intervals.append(Interval(first, first + length - 1))
         count = max(-(-count // size), 1)
     return tuple(intervals)
