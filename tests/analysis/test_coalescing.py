@@ -333,7 +333,7 @@ def test_what_a_compiler_may_merge_is_said_of_all_loads_together() -> None:
     module = ix.hlo.parse("ENTRY e { p = f32[13] parameter(0) ROOT r = f32[13] reverse(p), dimensions={0} }")
     answer = ix.coalescing(ix.emit(module, dialect="cuda", block_size=64, vector_width=2))
     assert sum(a.total.sectors for a in answer.reads) == 5
-    merged = "at most: a compiler may merge loads, or do fewer under a condition, which leaves 4 of 5 sectors"
+    merged = "at most: a compiler may merge accesses, or load under a condition what is needed only there, which leaves 4 of 5 sectors"
     assert [a.reason for a in answer.reads] == ["", merged]
 
 

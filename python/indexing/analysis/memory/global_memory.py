@@ -232,6 +232,9 @@ def kernel_of(target: Instruction | Computation, device: Device) -> Kernel | Non
     return known[key]
 
 
+_AT_MOST = "at most: a compiler may merge accesses, or load under a condition what is needed only there"
+
+
 def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     reads: list[Access] = []
     writes: list[Access] = []
@@ -246,8 +249,9 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
         how = argument, accesses.kind, kernel.block, device, storage
         counted = [_of_execution(e, *how, has_vectors and not e.by_lane) for e in accesses.executions]
         left, most = sum(c.left for c in counted), sum(a.total.sectors for c in counted for a in c.accesses)
-        sectors = f"{round(left):,} of {round(most):,} sectors"
-        why = f"at most: a compiler may merge loads, or do fewer under a condition, which leaves {sectors}"
+        why = _AT_MOST
+        if 0 < round(left) < round(most):
+            why += f", which leaves {round(left):,} of {round(most):,} sectors"
         of_argument = [_estimated(a, why) if c.may_merge else a for c in counted for a in c.accesses]
         (reads if accesses.kind == "load" else writes).extend(of_argument)
     shared = tuple(bank_accesses(kernel, device))

@@ -79,11 +79,12 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
     needed = NeededValues(kernel.body, _registers(kernel))
     for name, body, accesses, callers in _through_functions(kernel, arguments, unknown):
         for a, inside, is_equal in _unmerged(body, accesses, memory, written, vectors):
-            may_go = name == kernel.name and needed.only_under_condition(a.definition, path_of(a))
-            may_go |= a.buffer in vectors and not _is_vector(body, a, arguments[a.buffer])
-            if a.kind != "load":
-                may_go = a.buffer in vectors and _may_be_vectors(body, a, arguments[a.buffer])
+            is_load, buffer = a.kind == "load", arguments[a.buffer]
+            may_go = is_load and name == kernel.name and needed.only_under_condition(a.definition, path_of(a))
             of_body = _execution(body, a, inside, is_equal or may_go)
+            is_other = not _is_vector(body, a, buffer) if is_load else _may_be_vectors(body, a, buffer)
+            if a.buffer in vectors and is_other:  # instructions may move vectors of it
+                of_body = replace(of_body, may_merge=True)
             by_buffer.setdefault((a.buffer, a.kind), []).extend(_by_threads(of_body, callers))
     return Executions({key: tuple(given) for key, given in by_buffer.items() if given}, frozenset(unknown))
 
