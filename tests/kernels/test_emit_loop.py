@@ -12,7 +12,7 @@ from indexing.errors import IndexingError
 from indexing.kernels.ir.nodes import For, If, Load, statements
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.kernel import Kernel
-from indexing.kernels.passes.inline import MAX_COPIED_LOADING
+from indexing.kernels.passes.inline import MAX_ADDED, MAX_COPIED_LOADING
 from kernels import as_fusion, assert_written_once, check, compiled, prove, vector_moves
 
 CHAIN = """
@@ -182,6 +182,15 @@ def test_text_grows_linearly_with_the_graph() -> None:
     assert lines[2] < 700 + 2 * MAX_COPIED_LOADING  # the first stages are inlined, each twice as long as the one before
     assert lines[2] - lines[1] <= 2 * (lines[1] - lines[0]) + 4
     assert ix.runtime.cubin(ix.emit(as_fusion(stages(64))))
+
+
+def test_steps_of_operators_are_no_functions_on_gpus() -> None:
+    """Up to a number of statements, after which they are functions again."""
+    text = stages(8).replace("log", "abs")
+    assert not check(text, vector_width=1).lowered.functions
+    assert ix.emit(as_fusion(text), "c").lowered.functions
+    many = ix.emit(as_fusion(stages(64).replace("log", "abs")), vector_width=1)
+    assert many.lowered.functions and many.source.count("\n") < 700 + MAX_ADDED
 
 
 def test_stages_are_right() -> None:

@@ -98,7 +98,7 @@ def _for_vectors(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
 
 
 PASSES: tuple[Pass, ...] = (
-    Pass("inline", _for_any(inline_functions), "logical"),
+    Pass("inline", lambda kernel, target: inline_functions(kernel, target.has_threads), "logical"),
     Pass("fold", _for_any(fold_constants), "logical", may_drop_loads=True),
     Pass("dead-code", _for_any(remove_dead_code), "logical", may_drop_loads=True),
     Pass("hoist-from-lanes", _for_vectors(hoist_invariants), "memory"),

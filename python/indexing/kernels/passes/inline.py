@@ -1,7 +1,9 @@
 """Inlining of functions that are called once, and of cheap ones.
 
 Functions that are called several times and do more work stay, so that the kernel's size is linear in the graph: inlining one
-adds at most MAX_COPIED statements, or MAX_COPIED_LOADING if it loads elements, which callers then load as vectors.
+adds at most MAX_COPIED statements, or MAX_COPIED_LOADING if it loads elements, which callers then load as vectors. On targets
+with threads, those that load and compute by operators only are inlined beyond that, also into each other as the steps of a
+scan are, until MAX_ADDED statements are added in all: in a call, each lane loads alone.
 """
 
 from __future__ import annotations
@@ -12,28 +14,37 @@ from math import inf
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.opcodes import OPERATORS
 from indexing.kernels.ir.traversal import all_values, rewrite_blocks, same_block
 
 MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
 MAX_CHEAP = 12  # statements of a cheap function, over all iterations of its loops; it calls none
 MAX_COPIED = 96  # inlining a function adds at most so many to all of its callers
 MAX_COPIED_LOADING = 256  # one that loads elements
+MAX_ADDED = 8192  # statements that further copies of functions add to a kernel
+MAX_ADDED_DEPTH = 24  # nested blocks of a function that is inlined further
 
 
-def inline_functions(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with functions called once, and cheap ones, inlined."""
+def inline_functions(kernel: ir.Kernel, has_threads: bool = False) -> ir.Kernel:
+    """The kernel with functions called once, and cheap ones, inlined; if it `has_threads`, also others that load."""
     calls = Counter(
         s.function for f in ir.bodies(kernel) for s in ir.statements(f.body) if isinstance(s, ir.CallFunction)
     )
     combiners = {s.combiner for s in ir.statements(kernel.body) if isinstance(s, ir.GroupReduce | ir.AtomicUpdate)}
     done: dict[str, ir.Function] = {}
     inlined: set[str] = set()
+    left: float = MAX_ADDED
     for function in kernel.functions:
         names = Names(function.variables, function.body, function.parameters)
         variables, body = _inlined(names, function.body, done, inlined)
         done[function.name] = replace(function, variables=variables, body=body)
         if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body, calls[function.name])):
             inlined.add(function.name)
+        elif has_threads and depth(body) <= MAX_ADDED_DEPTH and _loads(body) and _is_short_to_write(body):
+            added = _size(body) * (calls[function.name] - 1)
+            if added <= left:
+                inlined.add(function.name)
+                left -= added
     variables, body = _inlined(Names(kernel.variables, kernel.body), kernel.body, done, inlined)
     kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
     return replace(kernel, functions=kept, variables=variables, body=body)
@@ -52,6 +63,12 @@ def _is_cheap(body: ir.Block, calls: int) -> bool:
 def _loads(body: ir.Block) -> bool:
     values = (v for s in ir.statements(body) for v in all_values(s))
     return any(isinstance(v, ir.Load) for v in values)
+
+
+def _is_short_to_write(body: ir.Block) -> bool:
+    """Whether targets write each statement as a few operators, and none as a function such as a logarithm."""
+    values = (v for s in ir.statements(body) for v in all_values(s))
+    return all(v.opcode in OPERATORS for v in values if isinstance(v, ir.Op))
 
 
 def _size(body: ir.Block) -> float:

@@ -34,6 +34,7 @@ class BodyWriter(StatementWriter):
         super().__init__(unit, variables, depth)
         self._undeclared: dict[str, ir.Buffer] = {}
         self._copied: set[str] = set()
+        self._within: dict[int, frozenset[str]] = {}  # the buffers of statements, by their ids
         self._is_entry = False
 
     # ------------------------------------------------------------ blocks
@@ -65,7 +66,7 @@ class BodyWriter(StatementWriter):
             return
         users: dict[str, list[ir.Statement]] = {name: [] for name in self._undeclared}
         for statement in block:
-            for name in _buffers_within(statement) & set(users):
+            for name in self._buffers_within(statement) & users.keys():
                 users[name].append(statement)
         for name, blocks in users.items():
             if blocks and not (len(blocks) == 1 and self._runs_once(blocks[0], name)):
@@ -74,9 +75,15 @@ class BodyWriter(StatementWriter):
     def _runs_once(self, statement: ir.Statement, name: str) -> bool:
         """Whether a nested block of the statement has all uses of a buffer, whose contents no two iterations share."""
         if isinstance(statement, ir.If):
-            branches = [any(name in _buffers_within(s) for s in b) for b in (statement.then, statement.otherwise)]
+            branches = [any(name in self._buffers_within(s) for s in b) for b in (statement.then, statement.otherwise)]
             return branches != [True, True] and name not in _own_buffers(statement)
         return isinstance(statement, ir.For) and self._is_thread_loop(statement)
+
+    def _buffers_within(self, statement: ir.Statement) -> frozenset[str]:
+        if id(statement) not in self._within:
+            nested = (self._buffers_within(s) for b in ir.blocks_of(statement) for s in b)
+            self._within[id(statement)] = frozenset(_own_buffers(statement)).union(*nested)
+        return self._within[id(statement)]
 
     def _is_thread_loop(self, loop: ir.For) -> bool:
         """Whether the loop is over the threads of a block, whose ids are the entry's first variables."""
@@ -201,7 +208,3 @@ def _own_buffers(statement: ir.Statement) -> set[str]:
         case ir.Store(buffer=name) | ir.AtomicUpdate(buffer=name) | ir.FetchAdd(buffer=name):
             buffers.add(name)
     return buffers.union(m.buffer for m in moves(statement))
-
-
-def _buffers_within(statement: ir.Statement) -> set[str]:
-    return {name for s in ir.statements((statement,)) for name in _own_buffers(s)}
