@@ -43,6 +43,16 @@ def distances(rows: int, row: int) -> str:
     )
 
 
+def chosen(rows: int, row: int) -> str:
+    """The least element of rows that indices choose."""
+    return PROGRAM.replace("KIND", "f32").replace(
+        "STEPS",
+        f"""p = f32[50,{row}] parameter(0) i = s32[{rows}] parameter(1) z = f32[] parameter(2)
+  g = f32[{rows},{row}] gather(p, i), offset_dims={{1}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{row}}}
+  ROOT r = f32[{rows}] reduce(g, z), dimensions={{1}}, to_apply=low""",
+    )
+
+
 def pairs(rows: int, row: int, kind: str = "f32") -> str:
     """The least element with another one at its place, the sum, and the doubled elements."""
     return PROGRAM.replace("KIND", kind).replace(
@@ -70,6 +80,7 @@ def emitted(text: str, **knobs: int) -> Kernel:
         (minima, 16, False, False),
         (minima, 31, True, True),
         (minima, 33, False, False),
+        (chosen, 7, True, False),
         (distances, 7, True, False),
         (distances, 16, True, True),
         (distances, 64, True, True),
@@ -87,7 +98,7 @@ def test_which_rows(program: Callable[[int, int], str], row: int, beside: bool, 
     assert "tile0" not in ix.emit(as_fusion(program(6400, row)), dialect="cuda").source
 
 
-@pytest.mark.parametrize("program", [minima, distances, pairs])
+@pytest.mark.parametrize("program", [minima, chosen, distances, pairs])
 @pytest.mark.parametrize(("rows", "row"), [(1, 9), (70, 12), (131, 5), (64, 31), (300, 20)])
 def test_results(program: Callable[[int, int], str], rows: int, row: int) -> None:
     """The last block may lack rows."""

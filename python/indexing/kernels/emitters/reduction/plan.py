@@ -276,6 +276,7 @@ def _are_lanes(match: Heroes, d: Dimensions, device: Device) -> bool:
 def _are_staged(match: Heroes, d: Dimensions, device: Device) -> bool:
     """Whether short rows are reduced side by side, once their elements are in memory as vectors need them. Compilers make no
     vectors of rows that are read with a stride, unless it is a power of two, nor of values that are kept with their places.
+    Rows that data choose are read no better into other memory.
     """
     if TARGETS[device.dialect].has_threads or d.kind == "column":
         return False
@@ -283,7 +284,9 @@ def _are_staged(match: Heroes, d: Dimensions, device: Device) -> bool:
         return d.reduced <= MAX_STAGED_PAIRS
     if not any(_has_rows(match, d, p) for p in match.computation.parameters):
         return MAX_IN_LANE < d.reduced <= MAX_STAGED_ALIKE
-    return d.reduced <= MAX_STAGED and d.reduced != power_of_two(d.reduced)
+    reads = (access for p in match.computation.parameters for _, access in match.parts.reads(p))
+    has_place = all(access.is_known and not access.map.num_runtimes for access in reads)
+    return has_place and d.reduced <= MAX_STAGED and d.reduced != power_of_two(d.reduced)
 
 
 def _staged_bytes(match: Heroes) -> int:
