@@ -189,3 +189,13 @@ def test_a_thread_beside_others_has_few_operands() -> None:
     for dialect, emitters in (("cuda", ["concatenate", "loop"]), ("c", ["concatenate", "concatenate"])):
         entries = (ix.hlo.parse(joined("f32", [(64, 32)] * n, 0)).entry for n in (16, 17))
         assert [ix.emit(e, dialect).emitter for e in entries] == emitters
+
+
+def test_a_loop_takes_rolled_rows_where_it_touches_fewer_sectors() -> None:
+    """A thread beside others stores bytes of rows that are one shorter; of four bytes, as many sectors hold both."""
+    text = """f { x = s8[256,256] parameter(0) l = s8[256,255] slice(x), slice={[0:256], [1:256]}
+      h = s8[256,1] slice(x), slice={[0:256], [0:1]} c = s8[256,256] concatenate(l, h), dimensions={1}
+      a = s8[256,256] add(c, x) ROOT r = s8[256,256] multiply(a, x) }"""
+    check(text)
+    assert ix.emit(text).emitter == "loop"
+    assert [ix.emit(t, d).emitter for t, d in ((text, "c"), (text.replace("s8", "f32"), "cuda"))] == ["concatenate"] * 2

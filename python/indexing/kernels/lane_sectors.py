@@ -52,6 +52,11 @@ def counted_width(width: int, build: Callable[[int], Kernel], device: Device) ->
     return max(w for w, n in touched.items() if n <= MAX_SECTORS * min(touched.values()))
 
 
+def touches_fewer(kernel: Kernel, other: Kernel, device: Device) -> bool:
+    """Whether a kernel's warps touch far fewer sectors than those of another one."""
+    return _sectors(kernel, device).touched * MAX_SECTORS < _sectors(other, device).touched
+
+
 @dataclass(frozen=True, slots=True)
 class _Sectors:
     """The sectors that all warps of a kernel touch, and the least number that could hold what each instruction accesses."""

@@ -2,7 +2,8 @@
 
 Threads cover a box that contains every operand. A thread takes the same index of each operand in turn, checks that it is in
 bounds, and writes the element through the epilogue: `vector_width` neighbouring elements at once, if this divides the sizes
-of all operands. Operands whose elements alternate within a vector are left to the loop emitter, which writes whole vectors.
+of all operands. Operands whose elements alternate within a vector are left to the loop emitter, which writes whole vectors, and
+those without vectors where it touches far fewer sectors, as of rows rolled by one element.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitter import Emitter
+from indexing.kernels.emitters.loop.elements import build_loop, match_elements, plan_loop
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
-from indexing.kernels.lane_sectors import counted_width
+from indexing.kernels.lane_sectors import counted_width, touches_fewer
 from indexing.kernels.launch import Part, built, inside
 from indexing.kernels.linear import LinearPlan, block_of_rows, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
@@ -54,13 +56,32 @@ def _is_hero(instruction: Instruction) -> bool:
 
 
 def runs_on(match: Heroes, device: Device) -> bool:
-    """Whether operands do not alternate within the vectors that a device's kernels write, and are few for a thread."""
-    hero = match.first
+    """Whether operands do not alternate within the vectors that a device's kernels write, and are few for a thread; and, if
+    they have no vectors, whether a loop would not touch far fewer sectors.
+    """
+    hero, target = match.first, TARGETS[device.dialect]
     (d,) = hero.ints("dimensions")
-    alternates = d == _fastest_dimension(hero) and MAX_LANES % hero.shape.dimensions[d] == 0
-    if TARGETS[device.dialect].has_threads and len(hero.operands) > MAX_OPERANDS_OF_THREAD:
+    is_fastest = d == _fastest_dimension(hero)
+    alternates = is_fastest and MAX_LANES % hero.shape.dimensions[d] == 0
+    if target.has_threads and len(hero.operands) > MAX_OPERANDS_OF_THREAD:
         return False
-    return not (alternates and TARGETS[device.dialect].vector_bytes)
+    if not target.vector_bytes:
+        return True
+    return not alternates and not (
+        target.has_threads and is_fastest and _common(hero) % 2 and _is_for_loop(match, device)
+    )
+
+
+def _is_for_loop(match: Heroes, device: Device) -> bool:
+    """Whether the loop emitter's kernel touches far fewer sectors."""
+    elements = match_elements(match.computation)
+    loop = build_loop(elements, plan_loop(elements, device))
+    return touches_fewer(loop, build_concatenate(match, plan_concatenate(match, device)), device)
+
+
+def _common(hero: Instruction) -> int:
+    """The divisor of all operands' sizes along the dimension that is fastest in memory."""
+    return gcd(*(o.shape.dimensions[_fastest_dimension(hero)] for o in hero.operands))
 
 
 def plan_concatenate(
@@ -73,8 +94,7 @@ def plan_concatenate(
     """
     hero = match.first
     box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
-    fast = _fastest_dimension(hero)
-    common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
+    common = _common(hero)
     if vector_width is not None:
         check_width(vector_width, common)
 
@@ -99,8 +119,7 @@ def _widest_vector(match: Heroes, count: int, common: int) -> int:
 
 def concatenate_knobs(match: Heroes, default: LinearPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    common = gcd(*(o.shape.dimensions[_fastest_dimension(match.first)] for o in match.first.operands))
-    return KnobSpace(NAME, linear_knobs(default, common, device.limits))
+    return KnobSpace(NAME, linear_knobs(default, _common(match.first), device.limits))
 
 
 def _fastest_dimension(hero: Instruction) -> int:
