@@ -452,7 +452,9 @@ def test_each_column_says_what_it_holds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "options", "status"), [(0, [], 0), (1, [], 0), (1, ["--max-errors", "40"], 1), (2, [], 1)]
 )
-def test_the_status_tells_whether_too_much_failed(tmp_path: Path, broken: int, options: list[str], status: int) -> None:
+def test_the_status_tells_whether_too_much_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: int, options: list[str], status: int
+) -> None:
     folder = programs(tmp_path / "programs", 2)
     for k in range(broken):
         (folder / f"m{k:03}.hlo").write_text("no program")
@@ -460,6 +462,7 @@ def test_the_status_tells_whether_too_much_failed(tmp_path: Path, broken: int, o
     assert [main(command), main(command)] == [status] * 2  # the second time, all are known
     (tmp_path / "empty").mkdir()
     assert main(["analyze", str(tmp_path / "empty"), "--out", str(tmp_path / "none")]) == 1
+    assert capsys.readouterr().out.endswith("empty has no programs: no files but hidden ones and tables\n")
 
 
 def test_the_command_shows_the_first_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

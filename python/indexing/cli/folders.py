@@ -77,6 +77,8 @@ def analyze_folder(options: argparse.Namespace) -> Answer:
         *_error_lines(tables.errors),
         f"a row for each program in {tables.programs}, for each fusion in {tables.fusions}",
     ]
+    if not tables.analyzed + tables.known:
+        lines = [f"{printable_name(options.file)} has no programs: no files but hidden ones and tables"]
     return Answer(data, lines, 1 if _has_failed(tables, options.max_errors) else 0)
 
 
