@@ -73,6 +73,14 @@ def quotient_of_half(w: Writer) -> Iterator[Claim]:
     yield True, z3.And(q - lower == upper, q - upper == lower)
 
 
+def remainder_beside_half(w: Writer) -> Iterator[Claim]:
+    x, r, p, q = w.integers("x r p q")
+    (g,) = w.small("g")
+    yield True, w.positive_mod(x, g) == x - g * w.positive_div(x, g)
+    yield from quotient_of_half(w)  # x / g is the sum of p = x / 2g and q = (x + g) / 2g
+    yield r == x - g * (p + q), z3.And(r + g * p == x - g * q, r + g * q == x - g * p)
+
+
 def congruence_of_two_values(w: Writer) -> Iterator[Claim]:
     c, i, t = w.integers("c i t")
     g, m = w.small("g m")
@@ -281,6 +289,7 @@ IN_STEPS: dict[str, Proof] = {
     "remainder-expanded": Proof(remainder_expanded),
     "digits-recombine": Proof(digits_recombine),
     "quotient-of-half": Proof(quotient_of_half),
+    "form-remainder-beside-half": Proof(remainder_beside_half),
     "form-residues-moved-in": Proof(lambda w: residues_moved_in(w, 1)),
     "form-negative-residues-moved-in": Proof(lambda w: residues_moved_in(w, -1)),
     "quotient-of-remainder": Proof(quotient_of_remainder),

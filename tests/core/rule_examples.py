@@ -5,16 +5,7 @@ Where a rule applies, the steps of `explain` name it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class RuleExample:
-    """Maps to which a rule applies, and maps to which it must not."""
-
-    applies: tuple[str, ...]
-    idle: tuple[str, ...]
-
+from form_examples import FORMS, RuleExample
 
 RULES: dict[str, RuleExample] = {
     "single-value": RuleExample(
@@ -348,13 +339,6 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (max(d0 + d1, d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
         ("(d0, d1) -> (max(d0 + d1, d0 * 2 - d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
     ),
-    "form-extremum-term-moved-out": RuleExample(
-        (
-            "(d0) -> (min(d0 * 2, d0 + 5)), domain: d0 in [-99, 99]",
-            "(d0, d1) -> (d1 - max(d0 * 2, d0 + 5) * 2), domain: d0 in [-9, 9], d1 in [-9, 9]",
-        ),
-        ("(d0, d1) -> (min(d0 * 2, d1 + 5)), domain: d0 in [-9, 9], d1 in [-9, 9]",),
-    ),
     "quotient-of-digit": RuleExample(
         (
             "(d0) -> (((d0 floordiv 2) mod 3) floordiv 2), domain: d0 in [-9, 9]",
@@ -402,91 +386,6 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (d1), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 in [0, 0]",),
         ("(d0, d1) -> (d1), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 in [0, 1]",),
     ),
-    "form-remainder-expanded": RuleExample(
-        (
-            "(d0) -> (d0 floordiv 9 + d0 mod 9), domain: d0 in [-120, 119]",
-            "(d0) -> ((d0 + d0 mod 9) mod 2), domain: d0 in [-120, 119]",
-            "(d0) -> (d0 * 4 - (d0 mod 5) * 5), domain: d0 in [-120, 119]",
-        ),
-        (
-            "(d0, d1) -> (d1 floordiv 9 + d0 mod 9), domain: d0 in [-120, 119], d1 in [-120, 119]",
-            "(d0) -> (d0 floordiv 5 + d0 mod 9), domain: d0 in [-120, 119]",
-        ),
-    ),
-    "form-remainder-by-quotient": RuleExample(
-        (
-            "(d0) -> ((d0 * 3) floordiv 2 + d0 mod 2), domain: d0 in [-99, 99]",
-            "(d0) -> ((-d0) mod 6 - (d0 * 5) floordiv 6), domain: d0 in [-99, 99]",
-        ),
-        (
-            "(d0) -> ((d0 * 5) floordiv 3 + d0 mod 3), domain: d0 in [-99, 99]",
-            "(d0) -> ((d0 * 3) floordiv 4 + d0 mod 2), domain: d0 in [-99, 99]",
-        ),
-    ),
-    "form-remainders-expanded": RuleExample(
-        (
-            "(d0) -> (((-d0) mod 3 + ((-d0) mod 6) * 2) floordiv 3), domain: d0 in [-99, 99]",
-            "(d0) -> (((-d0) mod 4 + (d0 * 3) mod 8) floordiv 2), domain: d0 in [-120, 119]",
-            "(d0) -> (d0 floordiv 3 - (d0 mod 3) * 8 - ((-d0) mod 3) * 9), domain: d0 in [-99, 99]",
-        ),
-        (
-            "(d0, d1) -> (((-d0) mod 3 + ((-d1) mod 6) * 2) floordiv 3), domain: d0 in [-99, 99], d1 in [-9, 9]",
-            "(d0) -> (((-d0) mod 3 + ((-d0) mod 6) * 2) floordiv 5), domain: d0 in [-99, 99]",
-        ),
-    ),
-    "form-remainder-expanded-inside": RuleExample(
-        (
-            "(d0) -> ((((d0 + 5) mod 8) * 3) floordiv 2 + ((d0 + 5) floordiv 8) * 2), domain: d0 in [-9, 19]",
-            "(d0) -> ((d0 floordiv 3) * 2 - (((d0 * 3) mod 8) * 3) ceildiv 2), domain: d0 in [0, 7]",
-        ),
-        (
-            "(d0) -> ((((d0 + 5) mod 7) * 3) floordiv 2 + ((d0 + 5) floordiv 7) * 2), domain: d0 in [-9, 19]",
-            "(d0, d1) -> ((d0 floordiv 5) * 2 + (d1 + d0 mod 5) floordiv 4), domain: d0 in [0, 5], d1 in [0, 4]",
-            "(d0, d1) -> ((d0 floordiv 6) * 2 + (d1 + (d0 mod 6) * 3) floordiv 4), domain: d0 in [0, 7], d1 in [0, 4]",
-        ),
-    ),
-    "form-quotient-contracted": RuleExample(
-        (
-            "(d0) -> (d0 * 3 + (d0 floordiv 4) * 4), domain: d0 in [-99, 99]",
-            "(d0) -> ((d0 mod 2 - d0 floordiv 2) * 2), domain: d0 in [-99, 99]",
-        ),
-        (
-            "(d0) -> (d0 * 3 + (d0 floordiv 4) * 2), domain: d0 in [-99, 99]",
-            "(d0, d1) -> (d1 * 3 + (d0 floordiv 4) * 4), domain: d0 in [-99, 99], d1 in [-9, 9]",
-        ),
-    ),
-    "form-terms-moved-out": RuleExample(
-        (
-            "(d0) -> ((d0 * 3) floordiv 5 - d0), domain: d0 in [-99, 99]",
-            "(d0) -> ((d0 * 5) floordiv 3 - d0 - 4), domain: d0 in [-99, 99]",
-        ),
-        ("(d0) -> ((d0 * 2) floordiv 5 - d0), domain: d0 in [-99, 99]",),
-    ),
-    "form-terms-moved-in": RuleExample(
-        (
-            "(d0) -> (d0 * 2 + d0 floordiv 2), domain: d0 in [-99, 99]",
-            "(d0) -> (d0 ceildiv 2 - d0), domain: d0 in [-99, 99]",
-        ),
-        (
-            "(d0, d1) -> (d1 * 2 + d0 floordiv 2), domain: d0 in [-9, 9], d1 in [-9, 9]",
-            "(d0, d1) -> ((d1 * 2 + d0 floordiv 3) floordiv 41), domain: d0 in [0, 99], d1 in [0, 99]",
-            "(d0) -> (d0 * 3 + (d0 floordiv 5) * 2), domain: d0 in [-9, 9]",
-        ),
-    ),
-    "form-residues-moved-in": RuleExample(
-        (
-            "(d0) -> ((d0 * 4 + (d0 floordiv 3) * 5) mod 41), domain: d0 in [-9, 15]",
-            "(d0) -> (((d0 ceildiv 4) * 3 - d0 * 2) mod 8), domain: d0 in [-9, 15]",
-        ),
-        ("(d0) -> ((d0 * 4 + (d0 floordiv 3) * 5) mod 42), domain: d0 in [-9, 15]",),
-    ),
-    "form-negative-residues-moved-in": RuleExample(
-        (
-            "(d0) -> ((d0 + d0 ceildiv 2) mod 2), domain: d0 in [-9, 15]",
-            "(d0, d1) -> ((d1 - (d0 + d1 floordiv 8) * 4) mod 9), domain: d0 in [-9, 15], d1 in [-9, 9]",
-        ),
-        ("(d0) -> ((d0 + d0 ceildiv 2) mod 6), domain: d0 in [-9, 15]",),
-    ),
     "argument-redundant": RuleExample(
         (
             "(d0) -> (min(d0, 3)), domain: d0 in [0, 3]",
@@ -497,4 +396,5 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> (max(d0, d0 + d1)), domain: d0 in [-9, 9], d1 in [-1, 3]",
         ),
     ),
+    **FORMS,
 }

@@ -26,7 +26,7 @@ GAPS = {
     "domain: m in [0, 15], k in [0, 11]": 20,
     "(x, y, z) -> (x + y + (x + y + z) floordiv 3), domain: x in [-9, 9], y in [-9, 9], z in [-9, 9]": 8,
     "(x, y) -> (min(y * 4 - x, x) floordiv 12), domain: x in [0, 3], y in [0, 7]": 8,
-    "(a, b) -> (a * 2 + b * 5 + (a floordiv 3) * 9 + (b floordiv 4) * 8), domain: a in [0, 99], b in [0, 99]": 15,
+    "(i, j) -> (i * 16 + j * 8 + (i floordiv 4) * 64 + (j floordiv 2) * 48), domain: i in [0, 15], j in [0, 3]": 14,
 }
 
 

@@ -124,9 +124,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
   for (s32 turn14 = 0; turn14 < 4; turn14++) {
     wait_copies();
     __syncthreads();
-    const s32 left_1 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+    const s32 left_1 = th_x * 9 - ((th_x * 16 + (th_x & 31)) >> 7) * 8 - ((th_x >> 4) & 1) * 127;
     load_matrices(left, left_tile + left_1 * 8);
-    const s32 left_2 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+    const s32 left_2 = th_x * 9 - ((th_x * 16 + (th_x & 31)) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 128;
     load_matrices(left + 4, left_tile + left_2 * 8);
     const s32 right_1 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
     load_transposed(right, right_tile + right_1 * 8);
@@ -163,9 +163,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     copy_async_16(right_tile2 + right_7 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 12288));
     const s32 right_8 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
     copy_async_16(right_tile2 + right_8 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 14336));
-    const s32 left_3 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+    const s32 left_3 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 32) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 2;
     load_matrices(left + 8, left_tile + left_3 * 8);
-    const s32 left_4 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+    const s32 left_4 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 32) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 130;
     load_matrices(left + 12, left_tile + left_4 * 8);
     const s32 right_9 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
     load_transposed(right + 16, right_tile + right_9 * 8);
@@ -186,9 +186,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       multiply_matrices_bf16(sums + (i36 * 32 + 24), left + i36 * 4, right + 12);
       multiply_matrices_bf16(sums + (i36 * 32 + 28), left + i36 * 4, right + 14);
     }
-    const s32 left_5 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+    const s32 left_5 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 64) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 4;
     load_matrices(left, left_tile + left_5 * 8);
-    const s32 left_6 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+    const s32 left_6 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 64) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 132;
     load_matrices(left + 4, left_tile + left_6 * 8);
     const s32 right_13 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 256;
     load_transposed(right, right_tile + right_13 * 8);
@@ -209,9 +209,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       multiply_matrices_bf16(sums + (i42 * 32 + 24), left + (i42 * 4 + 8), right + 28);
       multiply_matrices_bf16(sums + (i42 * 32 + 28), left + (i42 * 4 + 8), right + 30);
     }
-    const s32 left_7 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+    const s32 left_7 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 96) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 6;
     load_matrices(left + 8, left_tile + left_7 * 8);
-    const s32 left_8 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+    const s32 left_8 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 96) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 134;
     load_matrices(left + 12, left_tile + left_8 * 8);
     const s32 right_17 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 384;
     load_transposed(right + 16, right_tile + right_17 * 8);
@@ -245,9 +245,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     }
     wait_copies();
     __syncthreads();
-    const s32 left_9 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+    const s32 left_9 = th_x * 9 - ((th_x * 16 + (th_x & 31)) >> 7) * 8 - ((th_x >> 4) & 1) * 127;
     load_matrices(left, left_tile2 + left_9 * 8);
-    const s32 left_10 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+    const s32 left_10 = th_x * 9 - ((th_x * 16 + (th_x & 31)) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 128;
     load_matrices(left + 4, left_tile2 + left_10 * 8);
     const s32 right_21 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
     load_transposed(right, right_tile2 + right_21 * 8);
@@ -284,9 +284,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     copy_async_16(right_tile + right_27 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 20480));
     const s32 right_28 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
     copy_async_16(right_tile + right_28 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 22528));
-    const s32 left_11 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+    const s32 left_11 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 32) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 2;
     load_matrices(left + 8, left_tile2 + left_11 * 8);
-    const s32 left_12 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+    const s32 left_12 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 32) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 130;
     load_matrices(left + 12, left_tile2 + left_12 * 8);
     const s32 right_29 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
     load_transposed(right + 16, right_tile2 + right_29 * 8);
@@ -307,9 +307,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       multiply_matrices_bf16(sums + (i73 * 32 + 24), left + i73 * 4, right + 12);
       multiply_matrices_bf16(sums + (i73 * 32 + 28), left + i73 * 4, right + 14);
     }
-    const s32 left_13 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+    const s32 left_13 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 64) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 4;
     load_matrices(left, left_tile2 + left_13 * 8);
-    const s32 left_14 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+    const s32 left_14 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 64) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 132;
     load_matrices(left + 4, left_tile2 + left_14 * 8);
     const s32 right_33 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 256;
     load_transposed(right, right_tile2 + right_33 * 8);
@@ -330,9 +330,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       multiply_matrices_bf16(sums + (i79 * 32 + 24), left + (i79 * 4 + 8), right + 28);
       multiply_matrices_bf16(sums + (i79 * 32 + 28), left + (i79 * 4 + 8), right + 30);
     }
-    const s32 left_15 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+    const s32 left_15 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 96) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 6;
     load_matrices(left + 8, left_tile2 + left_15 * 8);
-    const s32 left_16 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+    const s32 left_16 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 96) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 134;
     load_matrices(left + 12, left_tile2 + left_16 * 8);
     const s32 right_37 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 384;
     load_transposed(right + 16, right_tile2 + right_37 * 8);
@@ -367,9 +367,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
   }
   wait_copies();
   __syncthreads();
-  const s32 left_17 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+  const s32 left_17 = th_x * 9 - ((th_x * 16 + (th_x & 31)) >> 7) * 8 - ((th_x >> 4) & 1) * 127;
   load_matrices(left, left_tile + left_17 * 8);
-  const s32 left_18 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+  const s32 left_18 = th_x * 9 - ((th_x * 16 + (th_x & 31)) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 128;
   load_matrices(left + 4, left_tile + left_18 * 8);
   const s32 right_45 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
   load_transposed(right, right_tile + right_45 * 8);
@@ -379,9 +379,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
   load_transposed(right + 8, right_tile + right_47 * 8);
   const s32 right_48 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
   load_transposed(right + 12, right_tile + right_48 * 8);
-  const s32 left_19 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+  const s32 left_19 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 32) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 2;
   load_matrices(left + 8, left_tile + left_19 * 8);
-  const s32 left_20 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+  const s32 left_20 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 32) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 130;
   load_matrices(left + 12, left_tile + left_20 * 8);
   const s32 right_49 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
   load_transposed(right + 16, right_tile + right_49 * 8);
@@ -402,9 +402,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     multiply_matrices_bf16(sums + (i97 * 32 + 24), left + i97 * 4, right + 12);
     multiply_matrices_bf16(sums + (i97 * 32 + 28), left + i97 * 4, right + 14);
   }
-  const s32 left_21 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+  const s32 left_21 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 64) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 4;
   load_matrices(left, left_tile + left_21 * 8);
-  const s32 left_22 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+  const s32 left_22 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 64) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 132;
   load_matrices(left + 4, left_tile + left_22 * 8);
   const s32 right_53 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 256;
   load_transposed(right, right_tile + right_53 * 8);
@@ -425,9 +425,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     multiply_matrices_bf16(sums + (i103 * 32 + 24), left + (i103 * 4 + 8), right + 28);
     multiply_matrices_bf16(sums + (i103 * 32 + 28), left + (i103 * 4 + 8), right + 30);
   }
-  const s32 left_23 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+  const s32 left_23 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 96) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 6;
   load_matrices(left + 8, left_tile + left_23 * 8);
-  const s32 left_24 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+  const s32 left_24 = th_x * 9 - ((th_x * 16 + (th_x & 31) + 96) >> 7) * 8 - ((th_x >> 4) & 1) * 127 + 134;
   load_matrices(left + 12, left_tile + left_24 * 8);
   const s32 right_57 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 384;
   load_transposed(right + 16, right_tile + right_57 * 8);

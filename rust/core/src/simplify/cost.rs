@@ -172,7 +172,7 @@ impl Simplifier<'_> {
 }
 
 /// The number of coefficients other than 1 and -1; equal ones, up to their sign, count once, as they are printed.
-fn different_coefficients(terms: &[Term]) -> u32 {
+pub(super) fn different_coefficients(terms: &[Term]) -> u32 {
     let size = |t: &Term| t.coeff.unsigned_abs();
     let is_first = |k: &usize| terms[..*k].iter().all(|t| size(t) != size(&terms[*k]));
     (0..terms.len()).filter(|k| size(&terms[*k]) != 1 && is_first(k)).count() as u32

@@ -4,14 +4,18 @@
 //! They hold for all integers, and are apart from the laws of sums because they hide ranges: the difference of a dividend
 //! and its quotient has looser bounds than the remainder that it equals. The driver applies them after all others.
 
-use super::min_max::with_term_outside;
+use super::moved_terms::{
+    extremum_term_moved_out, residues_above_moved_in, residues_below_moved_in, terms_moved_in,
+    terms_moved_out,
+};
 use super::sum::{have_common_term, may_cancel, shares_variables};
 use super::{rule, Row, ALWAYS};
 use crate::error::Result;
-use crate::expr::canonical::signed_residue;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
+use crate::simplify::cost::different_coefficients;
 use crate::simplify::law::{Applied, Law};
 use crate::simplify::simplifier::Simplifier;
+use smallvec::SmallVec;
 
 /// Sums with more terms than this are left as they are.
 const MAX_TERMS: usize = 24;
@@ -19,9 +23,9 @@ const MAX_TERMS: usize = 24;
 /// A sum, its terms, and the modulus if it is the dividend of a remainder: then another form may be merely congruent to it.
 #[derive(Clone, Copy)]
 pub(super) struct SumForm<'t> {
-    sum: Expr,
-    terms: &'t [Term],
-    modulus: Option<i64>,
+    pub(super) sum: Expr,
+    pub(super) terms: &'t [Term],
+    pub(super) modulus: Option<i64>,
 }
 
 /// A law of the term at an index; it returns another form of the sum.
@@ -60,6 +64,19 @@ const FORMS: &[(Tag, Row<FormRule>)] = &[
             .if_cheaper_with_next(),
             SIMPLIFIED,
             remainders_expanded,
+        ),
+    ),
+    (
+        Tag::Mod,
+        Row::new(
+            rule(
+                "form-remainder-beside-half",
+                "sum",
+                "x % g + g * (x / (2 * g)) = x - g * ((x + g) / (2 * g)), x % g + g * ((x + g) / (2 * g)) = x - g * (x / (2 * g))",
+                "g > 0",
+            ),
+            ALWAYS,
+            remainder_beside_half,
         ),
     ),
     (
@@ -195,14 +212,12 @@ impl Search {
         let modulus = self.divisor.filter(|_| s.arena.tag(self.e) == Tag::Mod);
         let of = SumForm { sum, terms: &terms, modulus };
         let has = if before.is_none() { SIMPLIFIED } else { ALWAYS };
+        let tags: SmallVec<[Tag; 8]> = (0..terms.len()).map(|k| of.tag(s, k)).collect();
         for (tag, row) in FORMS.iter().filter(|(_, row)| row.may_apply(has)) {
             if !s.spend(terms.len() as u64) {
                 return;
             }
-            for k in 0..terms.len() {
-                if of.tag(s, k) != *tag {
-                    continue;
-                }
+            for k in (0..terms.len()).filter(|k| tags[*k] == *tag) {
                 // A form that overflows is none.
                 let Ok(Some(form)) = (row.function)(s, of, k) else { continue };
                 let Ok(whole) = self.with_dividend(s, form) else { continue };
@@ -229,10 +244,21 @@ impl Search {
             return;
         }
         let cheapest = self.best.map_or(self.e, |(_, (_, form))| form);
-        if s.cost(applied.1) < s.cost(cheapest) && !s.is_wider(applied.1, self.e) {
+        let (cost, least) = (s.cost(applied.1), s.cost(cheapest));
+        let is_cheaper = cost < least || (cost == least && fewer_coefficients(s, applied.1, cheapest));
+        if is_cheaper && !s.is_wider(applied.1, self.e) {
             self.best = Some((before, applied));
         }
     }
+}
+
+/// Whether fewer coefficients are printed of a sum than of another one: equal ones are printed once.
+fn fewer_coefficients(s: &Simplifier<'_>, e: Expr, other: Expr) -> bool {
+    let printed = |e: Expr| match s.arena.node(e) {
+        Node::Sum(_, terms) => different_coefficients(terms),
+        _ => 0,
+    };
+    printed(e) < printed(other)
 }
 
 impl SumForm<'_> {
@@ -245,7 +271,7 @@ impl SumForm<'_> {
     }
 
     /// The sum with these terms instead.
-    fn with_terms(&self, s: &mut Simplifier<'_>, terms: &[Term]) -> Result<Option<Expr>> {
+    pub(super) fn with_terms(&self, s: &mut Simplifier<'_>, terms: &[Term]) -> Result<Option<Expr>> {
         let constant = s.arena.constant_part(self.sum);
         s.arena.sum(constant, terms).map(Some)
     }
@@ -359,14 +385,27 @@ fn remainder_expanded_inside(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) 
     Ok(None)
 }
 
-/// `c * m * (x / m) = c * x - c * (x % m)`.
+/// `c * m * (x / m) = c * x - c * (x % m)`, where `x` may be a quotient that cancels: `x / (b * m)` is `(x / b) / m`.
 fn quotient_contracted(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
     let t = of.terms[k];
-    let Some((x, m)) = s.arena.as_floordiv(t.expr).filter(|(_, m)| t.coeff % m == 0) else { return Ok(None) };
-    let remainder = |t: &Term| s.arena.tag(t.expr) == Tag::Mod;
-    if !s.is_searching() && !have_common_term(s, of.sum, x) && !of.terms.iter().any(remainder) {
+    let Some((x, divisor)) = s.arena.as_floordiv(t.expr) else { return Ok(None) };
+    let cancelling = |o: &Term| {
+        if (o.coeff < 0) == (t.coeff < 0) {
+            return None;
+        }
+        let (_, b) = s.arena.as_floordiv(o.expr).filter(|(_, b)| *b < divisor && divisor % b == 0)?;
+        (o.coeff.checked_mul(divisor / b)?.checked_neg()? == t.coeff).then_some(b)
+    };
+    let b = of.terms.iter().find_map(cancelling).unwrap_or(1);
+    let m = divisor / b;
+    if t.coeff % m != 0 {
         return Ok(None);
     }
+    let remainder = |t: &Term| s.arena.tag(t.expr) == Tag::Mod;
+    if b == 1 && !s.is_searching() && !have_common_term(s, of.sum, x) && !of.terms.iter().any(remainder) {
+        return Ok(None);
+    }
+    let x = s.floordiv_constant(x, b)?;
     let rest = s.modulo_constant(x, m)?;
     let mut new = Terms::from_slice(of.terms);
     new[k] = Term::new(t.coeff / m, x);
@@ -374,87 +413,27 @@ fn quotient_contracted(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Res
     of.with_terms(s, &new)
 }
 
-/// `(m * q * x + r * x + y) / m = q * x + (r * x + y) / m` for the terms `x` of the sum, where `r` is the residue of least
-/// absolute value.
-fn terms_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
-    let t = of.terms[k];
-    let Some((n, m)) = s.arena.as_floordiv(t.expr) else { return Ok(None) };
-    let Node::Sum(inner, parts) = s.arena.node(n) else { return Ok(None) };
-    let mut low = Terms::from_slice(parts);
-    let mut new = Terms::from_slice(of.terms);
-    for p in low.iter_mut().filter(|p| of.terms.iter().any(|t| t.expr == p.expr)) {
-        let residue = signed_residue(p.coeff, m);
-        let whole = p.coeff.checked_sub(residue).and_then(|whole| (whole / m).checked_mul(t.coeff));
-        let Some(whole) = whole else { return Ok(None) };
-        new.push(Term::new(whole, p.expr));
-        p.coeff = residue;
-    }
-    if new.len() == of.terms.len() {
+/// `c * (x % g) + c * g * (x / (2 * g)) = c * x - c * g * ((x + g) / (2 * g))`, and with the two quotients exchanged.
+fn remainder_beside_half(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+    let c = of.terms[k].coeff;
+    let Some((x, g)) = s.arena.as_mod(of.terms[k].expr) else { return Ok(None) };
+    let (Some(m), Some(step)) = (g.checked_mul(2), c.checked_mul(g)) else { return Ok(None) };
+    let Some(minus) = step.checked_neg() else { return Ok(None) };
+    // Shifts and masks stay: they are cheaper than they count.
+    let is_half = |n: i64| n % m == 0 && !n.unsigned_abs().is_power_of_two();
+    let halves = |t: &Term| t.coeff == step && s.arena.as_floordiv(t.expr).is_some_and(|(_, n)| is_half(n));
+    if !of.terms.iter().any(halves) {
         return Ok(None);
     }
-    let low = s.arena.sum(inner, &low)?;
-    new[k].expr = s.arena.floordiv_constant(low, m)?;
-    of.with_terms(s, &new)
-}
-
-/// `c * min(a + t, b) + k = c * min(a, b - t) + c * t + k`, if that is cheaper.
-fn extremum_term_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
-    let t = of.terms[k];
-    let (Node::Min(args) | Node::Max(args)) = s.arena.node(t.expr) else { return Ok(None) };
-    let (tag, args) = (s.arena.tag(t.expr), args.to_vec());
-    if s.arena.constant_part(of.sum) == 0 {
-        return Ok(None);
-    }
-    with_term_outside(s, tag, &args, |s, form| {
-        let mut new = Terms::from_slice(of.terms);
-        new[k].expr = form;
-        let form = of.with_terms(s, &new)?;
-        Ok(form.filter(|form| s.cost(*form) < s.cost(of.sum)))
-    })
-}
-
-fn terms_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
-    moved_in(s, of, k, 0)
-}
-
-fn residues_above_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
-    of.modulus.map_or(Ok(None), |m| moved_in(s, of, k, m))
-}
-
-fn residues_below_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
-    of.modulus.and_then(i64::checked_neg).map_or(Ok(None), |m| moved_in(s, of, k, m))
-}
-
-/// `c * k * x + c * (n / m) = c * ((n + k * m * x) / m)` for the terms `x` of `n`, after `shift` was added to their
-/// coefficients.
-fn moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize, shift: i64) -> Result<Option<Expr>> {
-    let q = of.terms[k];
-    let Some((n, m)) = s.arena.as_floordiv(q.expr) else { return Ok(None) };
-    let (_, parts) = s.arena.to_sum(n);
-    let (mut new, mut moved) = (Terms::new(), Terms::new());
-    let scaled = |c: i64| (c.checked_rem(q.coeff)? == 0).then(|| (c / q.coeff).checked_mul(m))?;
-    for (_, t) in of.terms.iter().enumerate().filter(|(i, _)| *i != k) {
-        let inside = s.is_searching() || parts.iter().any(|p| mentions(s, p.expr, t.expr));
-        match t.coeff.checked_add(shift).filter(|_| inside).and_then(scaled) {
-            Some(coeff) => moved.push(Term::new(coeff, t.expr)),
-            None => new.push(*t),
+    let above = s.arena.offset(x, g)?;
+    let (low, high) = (s.floordiv_constant(x, m)?, s.floordiv_constant(above, m)?);
+    for (half, other) in [(low, high), (high, low)] {
+        if let Some(i) = of.terms.iter().position(|t| t.expr == half && t.coeff == step) {
+            let mut new = Terms::from_slice(of.terms);
+            new[k].expr = x;
+            new[i] = Term::new(minus, other);
+            return of.with_terms(s, &new);
         }
     }
-    if moved.is_empty() {
-        return Ok(None);
-    }
-    let moved = s.arena.sum(0, &moved)?;
-    let n = s.combine(n, 1, moved, 1)?;
-    new.push(Term::new(q.coeff, s.arena.floordiv_constant(n, m)?));
-    of.with_terms(s, &new)
-}
-
-/// Whether `e` is `atom`, or a minimum or maximum with an argument that contains `atom` as a term.
-fn mentions(s: &Simplifier<'_>, e: Expr, atom: Expr) -> bool {
-    let (Node::Min(args) | Node::Max(args)) = s.arena.node(e) else { return e == atom };
-    e == atom
-        || args.iter().any(|a| match s.arena.node(*a) {
-            Node::Sum(_, parts) => parts.iter().any(|p| p.expr == atom),
-            _ => *a == atom,
-        })
+    Ok(None)
 }

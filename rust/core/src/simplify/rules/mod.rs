@@ -12,6 +12,7 @@ mod complete;
 mod division;
 mod extraction;
 mod min_max;
+mod moved_terms;
 mod period;
 mod product;
 mod progress;
