@@ -167,3 +167,28 @@ def test_an_instruction_that_several_kernels_compute_takes_their_times() -> None
         assert all(row.why for row in kernel.accesses if row.excess)
     at_host = {k.name: k.run_seconds is not None for k in ix.analyze(ix.hlo.parse(TRANSFORMS), "cpu").fusions}
     assert at_host == {"y": True, "z": False}
+
+
+LOOKED_UP = """f { x = f32[4096,1024] parameter(0)
+  t = f32[64] parameter(1)
+  i = s32[INDICES] parameter(2)
+  LOOKUP
+  ROOT y = f32[4096,1024] multiply(x, b) }
+ENTRY e { x = f32[4096,1024] parameter(0)
+  t = f32[64] parameter(1)
+  i = s32[INDICES] parameter(2)
+  ROOT y = f32[4096,1024] fusion(x, t, i), kind=kLoop, calls=f }"""
+ONE = """s = f32[1] dynamic-slice(t, i), dynamic_slice_sizes={1}
+  r = f32[] reshape(s)
+  b = f32[4096,1024] broadcast(r), dimensions={}"""
+EACH = """b = f32[4096,1024] gather(t, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+    index_vector_dim=2, slice_sizes={1}"""
+
+
+def test_what_was_assumed_of_few_bytes_is_no_line_of_a_report() -> None:
+    """A factor that is looked up once a warp is a thirtieth of what moves; one for each element is most of it."""
+    for indices, lookup, is_said in ("", ONE, False), ("4096,1024,1", EACH, True):
+        text = LOOKED_UP.replace("INDICES", indices).replace("LOOKUP", lookup)
+        report = ix.analyze(text, "h100")
+        (row,) = [r for r in report.fusions[0].accesses if r.array == "t"]
+        assert "runtime values" in row.note and ("note: runtime values" in str(report)) == is_said

@@ -253,7 +253,7 @@ def _details(fusion: FusionReport) -> Iterator[str]:
     per_run = sum(r.ideal_bytes if r.will_move is None else r.will_move for r in fusion.accesses)
     for row in fusion.accesses:
         much = row.remedy and row.excess * NOTEWORTHY >= per_run > 0
-        if row.wasted or much or (row.note and _matters(row, fusion)):
+        if row.wasted or much or (row.note and _matters(row, fusion, per_run)):
             yield from _row_lines(row, terms_of(fusion.device).unit)
     for remedy in fusion.remedies:
         yield f"mend: {printable(remedy)}"
@@ -277,11 +277,13 @@ def _row_lines(row: AccessReport, unit: str) -> Iterator[str]:
         yield f"  note: {printable(row.note)}"
 
 
-def _matters(row: AccessReport, fusion: FusionReport) -> bool:
-    """Whether bytes of an access were counted, and may take time, so that it is worth saying what was assumed of them; or why
-    they were not.
+def _matters(row: AccessReport, fusion: FusionReport, per_run: int) -> bool:
+    """Whether bytes of an access were counted, are many of those of a run, and may take time, so that it is worth saying what
+    was assumed of them; or why they were not.
     """
-    return row.will_move is None or (row.ratio is not None and fusion.limit != "launch")
+    if row.will_move is None:
+        return True
+    return row.ratio is not None and fusion.limit != "launch" and row.will_move * NOTEWORTHY >= per_run
 
 
 def time_of(fusions: Iterable[FusionReport]) -> float:
