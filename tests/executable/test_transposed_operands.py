@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.graph.facts import GraphFacts
+from indexing.graph.flattening import flatten
+from indexing.graph.nodes import Ref
+from indexing.kernels.proposal import is_read_repeatedly
 from kernels import compiled
 
 
@@ -31,6 +35,32 @@ def test_what_a_product_reads_again_and_again_is_transposed_once(rows: int, is_a
 def test_a_transpose_that_is_read_once_has_no_kernel_of_its_own() -> None:
     text = transposed_product(1024, f"f32[{16 * 1024},256] negate(r)")
     assert [k.emitter for k in ix.emit_all(text, dialect="cuda")] == ["transpose"]
+
+
+LOOP = """less { s = (s32[], f32[16384,256]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(9)
+  ROOT p = pred[] compare(i, n), direction=LT }
+step { s = (s32[], f32[16384,256]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  v = f32[16384,256] get-tuple-element(s), index=1
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  u = f32[16384,256] sine(v)
+  ROOT t = (s32[], f32[16384,256]) tuple(j, u) }
+"""
+
+
+def test_a_loop_that_takes_an_array_reads_no_element_of_it_repeatedly() -> None:
+    """It is given the array that a reshape gives, once more behind its operand, as what is moved in front of loops is."""
+    both = "i = s32[] constant(0)\n      both = (s32[], f32[16384,256]) tuple(i, r)\n      ROOT d ="
+    loop = "(s32[], f32[16384,256]) while(both), condition=less, body=step"
+    module = ix.hlo.parse(LOOP + transposed_product(1024, loop).replace("ROOT d =", both))
+    graph = flatten(module.entry)
+    (copy, reshape, loop_node) = (n for n in graph.nodes if n.instruction.name in ("c", "r", "d"))
+    loop_node.carry((*loop_node.operands, Ref(reshape, 0)), loop_node.tree)
+    facts = GraphFacts(graph, lambda i: not i.called)
+    assert not is_read_repeatedly(facts, copy, facts.users_of(copy))
 
 
 def test_a_product_of_a_transposed_array_is_right() -> None:

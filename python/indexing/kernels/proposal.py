@@ -90,5 +90,5 @@ def is_read_repeatedly(facts: GraphFacts, node: Node, readers: Iterable[Node]) -
             return True
         if reader.op.has_no_compute and reader not in seen:
             seen.add(reader)
-            pending += [(reader, user) for user in facts.users_of(reader)]
+            pending += [(reader, user) for user in filter(facts.can_compute, facts.users_of(reader))]
     return False
