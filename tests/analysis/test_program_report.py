@@ -164,16 +164,14 @@ def read_of(body: str, operands: str, array: str = "x"):
 
 
 def test_what_leaves_memory_as_it_is_turns_nothing() -> None:
-    """A bitcast moves nothing, and no dimension of one element is walked along: the slice takes every second element, of which a
-    lane has two.
-    """
+    """A bitcast moves nothing, and no dimension of one element is walked along: the slice takes every second element."""
     row = read_of(
         """b = f32[1,4096,64] bitcast(x)
         s = f32[1,4096,32] slice(b), slice={[0:1], [0:4096], [0:64:2]}
         ROOT n = f32[1,4096,32] negate(s)""",
         "x = f32[4096,64] parameter(#)",
     )
-    assert row.why == "neighbouring lanes are 16 B apart, through the slice `s`; of a sector's 32 B, a warp uses 16"
+    assert row.why == "neighbouring lanes are 8 B apart, through the slice `s`; of a sector's 32 B, a warp uses 16"
     assert row.wasted == row.will_move // 2 == 4096 * 64 * 4 // 2 and "a kernel of its own" not in row.remedy
 
 
