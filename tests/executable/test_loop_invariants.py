@@ -104,6 +104,12 @@ def computed(plan: PlannedComputation) -> list[str]:
             ["m"],
         ),
         (PRODUCT.replace("(a, a)", "(x, x)"), "a, x1, v", []),
+        ("u = f32[4,4] transpose(a), dimensions={1,0} x1 = f32[4,4] add(x, u)", "a, x1, v", ["u"]),
+        (  # of fewer bytes, which a kernel reads instead
+            "b = f32[4,4] broadcast(v), dimensions={0} u = f32[4,4] transpose(b), dimensions={1,0} x1 = f32[4,4] add(x, u)",
+            "a, x1, v",
+            [],
+        ),
     ],
 )
 def test_what_is_hoisted(steps: str, results: str, wanted: list[str]) -> None:

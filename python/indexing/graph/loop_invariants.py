@@ -2,7 +2,8 @@
 
 A node of a body is invariant if it has no effect but its arrays, and reads only constants, other invariant nodes, and elements
 of the state that each turn returns as they are. The loop reads its array as a further operand, which the body has as a further
-parameter. What is cheap is not hoisted: a kernel computes it from less memory than it would be read from.
+parameter. What is cheap is not hoisted: a kernel computes it from less memory than it would be read from. A transpose takes
+strided reads, and is hoisted.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import replace
 from indexing.graph.nodes import Graph, Node, Ref, map_leaves, needed_nodes, tree_refs
 from indexing.hlo import Computation, Instruction, ModuleBuilder
 from indexing.ops.registry import traits_of
+from indexing.ops.shape import TRANSPOSE
 from indexing.ops.values import leaves_of
 
 #: Bytes of the arrays that are hoisted out of a loop which carries fewer: those that caches hold, so that reading them is fast.
@@ -73,11 +75,12 @@ class _Invariants:
                 self._add(node)
 
     def _add(self, node: Node) -> None:
-        is_laborious = _takes_work(node.instruction)
-        if is_laborious or any(ref.node in self.laborious for ref in node.refs):
-            self.laborious.add(node)
         own, read = set(node.arrays), self._sources_of(node.refs)
         is_smaller = node.op.is_source or _bytes(read) < _bytes(own)
+        is_transposed = node.op is TRANSPOSE and not is_smaller  # else each turn reads rows along their columns
+        is_laborious = is_transposed or _takes_work(node.instruction)
+        if is_laborious or any(ref.node in self.laborious for ref in node.refs):
+            self.laborious.add(node)
         self.sources[node] = read if is_smaller and not is_laborious else own
 
     def _sources_of(self, refs: Iterable[Ref]) -> set[Ref]:
