@@ -32,6 +32,15 @@ def minima(rows: int, row: int) -> str:
     )
 
 
+def sums(rows: int, row: int) -> str:
+    return minima(rows, row).replace("minimum(", "add(")
+
+
+def sums_of_exponentials(rows: int, row: int) -> str:
+    text = sums(rows, row).replace("reduce(p, z)", "reduce(e, z)")
+    return text.replace("ROOT r", f"e = f32[{rows},{row}] exponential(p) ROOT r")
+
+
 def distances(rows: int, row: int) -> str:
     """The least distance of each number to some others."""
     return PROGRAM.replace("KIND", "f32").replace(
@@ -80,6 +89,9 @@ def emitted(text: str, **knobs: int) -> Kernel:
         (minima, 16, False, False),
         (minima, 31, True, True),
         (minima, 33, False, False),
+        (sums, 7, True, False),
+        (sums, 9, False, False),
+        (sums_of_exponentials, 9, True, True),
         (chosen, 7, True, False),
         (distances, 7, True, False),
         (distances, 16, True, True),

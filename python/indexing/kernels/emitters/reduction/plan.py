@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isinf
 
 from indexing.device.record import Device
 from indexing.errors import IndexingError
@@ -32,6 +33,8 @@ from indexing.kernels.lane_sectors import best_width
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vector
+from indexing.ops.reducer_ops import neutral_element
+from indexing.ops.registry import traits_of
 
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 MAX_IN_LANE = 8  # without threads, one lane reduces a row of at most so many elements
@@ -286,7 +289,14 @@ def _are_staged(match: Heroes, d: Dimensions, device: Device) -> bool:
         return MAX_IN_LANE < d.reduced <= MAX_STAGED_ALIKE
     reads = (access for p in match.computation.parameters for _, access in match.parts.reads(p))
     has_place = all(access.is_known and not access.map.num_runtimes for access in reads)
-    return has_place and d.reduced <= MAX_STAGED and d.reduced != power_of_two(d.reduced)
+    return _takes_vectors(match) and has_place and d.reduced <= MAX_STAGED and d.reduced != power_of_two(d.reduced)
+
+
+def _takes_vectors(match: Heroes) -> bool:
+    """Whether an element takes much longer without vectors: extrema of floats, in which a NaN stays, and costly functions."""
+    neutral = (neutral_element(hero) for hero in match.heroes)
+    is_extremum = any(isinstance(n, float) and isinf(n) for n in neutral)
+    return is_extremum or any(traits_of(i).is_expensive for i in match.computation.post_order())
 
 
 def _staged_bytes(match: Heroes) -> int:
