@@ -1,4 +1,5 @@
-"""Loop-invariant code motion: statements that compute the same in each iteration are moved in front of the loop.
+"""Loop-invariant code motion: statements that compute the same in each iteration are moved in front of the loop, whole
+reductions too: the maximum of a row within the sum of its exponentials is one loop less for each element.
 
 Once threads are loops, what all threads of a block compute alike is computed once for them: compilers leave it in a loop if it
 has loads, or conditions such as those of a power.
@@ -7,7 +8,8 @@ has loads, or conditions such as those of a power.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
+from copy import copy
 from dataclasses import replace
 
 from indexing._core import SymbolicExpr
@@ -78,19 +80,41 @@ def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> tuple[list[ir.S
     """The statements to move in front of the loop, and the loop without them."""
     front: list[ir.Statement] = []
     kept: list[ir.Statement] = []
-    for statement in loop.body:
-        moves = isinstance(statement, ir.Let | ir.LetIndex | ir.CallFunction) and changing.is_invariant(statement, runs)
-        (front if moves else kept).append(statement)
-        if runs and may_leave((statement,)):
+    for part in _parts(loop.body):
+        moves = (
+            runs and changing.is_invariant_reduction(part) if len(part) > 1 else changing.is_invariant(part[0], runs)
+        )
+        (front if moves else kept).extend(part)
+        if runs and may_leave(part):
             runs = False  # later statements may not run in the first iteration
         if not moves:
-            changing.note(statement)
+            for statement in part:
+                changing.note(statement)
     return front, replace(loop, body=tuple(kept)) if front else loop
+
+
+def _parts(block: ir.Block) -> Iterator[ir.Block]:
+    """The statements, those together that are a reduction: accumulators, and the loop behind them."""
+    start = 0
+    for k, statement in enumerate(block):
+        if isinstance(statement, ir.For):
+            yield block[start : k + 1]
+        elif not isinstance(statement, ir.Var):
+            yield from ((s,) for s in block[start : k + 1])
+        else:
+            continue
+        start = k + 1
+    yield from ((s,) for s in block[start:])
 
 
 def _defined(statement: ir.Statement) -> tuple[str | int, ...]:
     """The names, or the index variable, that a statement defines."""
     return (statement.variable,) if isinstance(statement, ir.LetIndex) else names_of(statement)
+
+
+def _assignments(statements: Iterable[ir.Statement]) -> Counter[str]:
+    """How often each name is assigned, as it stands in the program."""
+    return Counter(s.name for s in statements if isinstance(s, ir.Assign))
 
 
 class _ChangedNames:
@@ -101,6 +125,7 @@ class _ChangedNames:
         self.memory, self.written, self.repeated = memory, written, repeated
         self.variables = {loop.variable}
         self.names: set[str] = set()
+        self.assigned = _assignments(inner)
         self.anything = any(map(orders_memory, inner))
         for s in inner:
             if isinstance(s, ir.Assign | ir.Var):
@@ -116,16 +141,38 @@ class _ChangedNames:
             if isinstance(s, ir.LetIndex | ir.For):
                 self.variables.add(s.variable)
 
-    def is_invariant(self, statement: ir.Let | ir.LetIndex | ir.CallFunction, runs: bool) -> bool:
-        """Whether the statement is loop-invariant; one with loads may move only if the loop runs at least once."""
+    def is_invariant(self, statement: ir.Statement, runs: bool) -> bool:
+        """Whether the statement defines what is loop-invariant; one with loads may move only if the loop runs at least once."""
+        if not isinstance(statement, ir.Let | ir.LetIndex | ir.CallFunction):
+            return False
         if not runs and isinstance(statement, ir.CallFunction | ir.LetIndex):
             return False
         if not self.repeated.isdisjoint(_defined(statement)):
             return False
+        return (runs or not set(self.memory.read(statement))) and self._reads_the_same(statement)
+
+    def _reads_the_same(self, statement: ir.Statement) -> bool:
+        """Whether the values, the indices and the memory that a statement itself reads are loop-invariant."""
         read = set(self.memory.read(statement))
-        if read and (not runs or self.anything or read & self.written):
+        if read and (self.anything or read & self.written):
             return False
         return all(map(self._same, indices_of(statement))) and all(map(self._same_value, values_of(statement)))
+
+    def is_invariant_reduction(self, reduction: ir.Block) -> bool:
+        """Whether accumulators and the loop behind them, which assigns nothing else, compute the same in each iteration."""
+        inner = ir.statements(reduction)
+        own = {name for s in inner for name in _defined(s)} | {s.variable for s in inner if isinstance(s, ir.For)}
+        assigned = _assignments(inner)
+        if not all(isinstance(s, ir.Var | ir.Let | ir.LetIndex | ir.Assign | ir.For) for s in inner):
+            return False
+        if not own.isdisjoint(self.repeated) or any(
+            self.assigned[name] != n or name not in own for name, n in assigned.items()
+        ):
+            return False
+        within = copy(self)
+        within.names = self.names - own
+        within.variables = self.variables - own
+        return all(within._reads_the_same(s) for s in inner)
 
     def _same(self, expression: SymbolicExpr) -> bool:
         return not self.variables.intersection(expression.used_variables())
