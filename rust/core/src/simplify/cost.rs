@@ -81,16 +81,7 @@ impl Simplifier<'_> {
     /// The cost of a sum without that of its terms' expressions.
     fn own_cost_of_sum(&self, constant: i64, terms: &[Term]) -> u32 {
         let joins = terms.len() as u32 - 1 + u32::from(constant != 0);
-        let scaled = |g: i64| terms.iter().filter(|t| t.coeff != g && t.coeff != -g).count() as u32;
-        let mut coefficients =
-            if self.shared_coefficients { different_coefficients(terms) } else { scaled(1) };
-        if coefficients as usize == terms.len() {
-            let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
-            // A common factor may be printed once, outside of the sum.
-            if let Some(g) = i64::try_from(common).ok().filter(|g| *g > 1) {
-                coefficients = coefficients.min(1 + scaled(g));
-            }
-        }
+        let coefficients = printed_coefficients(constant, terms, self.shared_coefficients);
         // The constant may be moved into a quotient that contains one.
         let folds = constant != 0
             && terms.iter().any(|t| {
@@ -171,8 +162,30 @@ impl Simplifier<'_> {
     }
 }
 
+/// The number of coefficients of a sum that are printed; `shared`: equal ones up to their sign once.
+fn printed_coefficients(constant: i64, terms: &[Term], shared: bool) -> u32 {
+    let scaled = |g: i64| terms.iter().filter(|t| t.coeff != g && t.coeff != -g).count() as u32;
+    let coefficients = if shared { different_coefficients(terms) } else { scaled(1) };
+    if coefficients as usize == terms.len() {
+        let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
+        // A common factor may be printed once, outside of the sum.
+        if let Some(g) = i64::try_from(common).ok().filter(|g| *g > 1) {
+            return coefficients.min(1 + scaled(g));
+        }
+    }
+    coefficients
+}
+
+/// The number of coefficients of a sum that are not printed, because they stand beside an equal one.
+pub(super) fn saved_coefficients(arena: &Arena, e: Expr) -> u32 {
+    match arena.node(e) {
+        Node::Sum(c, terms) => printed_coefficients(c, terms, false) - printed_coefficients(c, terms, true),
+        _ => 0,
+    }
+}
+
 /// The number of coefficients other than 1 and -1; equal ones, up to their sign, count once, as they are printed.
-pub(super) fn different_coefficients(terms: &[Term]) -> u32 {
+fn different_coefficients(terms: &[Term]) -> u32 {
     let size = |t: &Term| t.coeff.unsigned_abs();
     let is_first = |k: &usize| terms[..*k].iter().all(|t| size(t) != size(&terms[*k]));
     (0..terms.len()).filter(|k| size(&terms[*k]) != 1 && is_first(k)).count() as u32

@@ -12,7 +12,7 @@ use super::sum::{have_common_term, may_cancel, shares_variables};
 use super::{rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
-use crate::simplify::cost::different_coefficients;
+use crate::simplify::cost::saved_coefficients;
 use crate::simplify::law::{Applied, Law};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
@@ -245,20 +245,12 @@ impl Search {
         }
         let cheapest = self.best.map_or(self.e, |(_, (_, form))| form);
         let (cost, least) = (s.cost(applied.1), s.cost(cheapest));
-        let is_cheaper = cost < least || (cost == least && fewer_coefficients(s, applied.1, cheapest));
+        let saves_more = |e, other| saved_coefficients(s.arena, e) > saved_coefficients(s.arena, other);
+        let is_cheaper = cost < least || (cost == least && saves_more(applied.1, cheapest));
         if is_cheaper && !s.is_wider(applied.1, self.e) {
             self.best = Some((before, applied));
         }
     }
-}
-
-/// Whether fewer coefficients are printed of a sum than of another one: equal ones are printed once.
-fn fewer_coefficients(s: &Simplifier<'_>, e: Expr, other: Expr) -> bool {
-    let printed = |e: Expr| match s.arena.node(e) {
-        Node::Sum(_, terms) => different_coefficients(terms),
-        _ => 0,
-    };
-    printed(e) < printed(other)
 }
 
 impl SumForm<'_> {
