@@ -113,7 +113,7 @@ def _defined(statement: ir.Statement) -> tuple[str | int, ...]:
 
 
 def _assignments(statements: Iterable[ir.Statement]) -> Counter[str]:
-    """How often each name is assigned, as it stands in the program."""
+    """The number of assignments of each name, as they stand in the program."""
     return Counter(s.name for s in statements if isinstance(s, ir.Assign))
 
 
