@@ -75,6 +75,15 @@ def pairs(rows: int, row: int, kind: str = "f32") -> str:
     )
 
 
+def least_pairs(rows: int, row: int) -> str:
+    """The least element with another one at its place."""
+    return PROGRAM.replace("KIND", "f32").replace(
+        "STEPS",
+        f"""p = f32[{rows},{row}] parameter(0) q = f32[{rows},{row}] parameter(1) z = f32[] parameter(2)
+  ROOT r = (f32[{rows}], f32[{rows}]) reduce(p, q, z, z), dimensions={{1}}, to_apply=pairs""",
+    )
+
+
 def emitted(text: str, **knobs: int) -> Kernel:
     return ix.emit(as_fusion(text), dialect="c", **knobs)
 
@@ -97,7 +106,8 @@ def emitted(text: str, **knobs: int) -> Kernel:
         (distances, 16, True, True),
         (distances, 64, True, True),
         (distances, 65, False, False),
-        (pairs, 4, True, True),
+        (least_pairs, 2, True, True),
+        (least_pairs, 3, True, True),
         (pairs, 128, True, True),
         (pairs, 129, False, False),
     ],
@@ -117,6 +127,12 @@ def test_results(program: Callable[[int, int], str], rows: int, row: int) -> Non
     text = program(rows, row)
     kernel = check(text, "reduction", tolerance=1e-4)
     assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
+
+
+@pytest.mark.parametrize("row", [2, 3])
+def test_pairs_of_the_shortest_rows(row: int) -> None:
+    prove(check(least_pairs(131, row), "reduction"))
+    assert emitted(minima(131, row)).emitter == "loop"
 
 
 def test_rows_of_several_runs() -> None:

@@ -17,6 +17,7 @@ from indexing.ops.registry import traits_of
 NAME = "reduction"
 _Space: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]"  # sizes, layout, reduced dimensions
 MIN_REDUCED = 4  # elements; one thread reduces fewer
+MIN_PAIRS = 2  # elements that are kept with their places
 
 
 @cached_on_module
@@ -42,9 +43,8 @@ def _is_hero(instruction: Instruction) -> bool:
         return False
     sizes = instruction.operands[0].shape.dimensions
     layouts = {major_to_minor(o.shape) for o in arrays_of(instruction)}
-    return (
-        len(layouts) == 1 and 0 not in sizes and prod(sizes[d] for d in instruction.ints("dimensions")) >= MIN_REDUCED
-    )
+    reduced = prod(sizes[d] for d in instruction.ints("dimensions"))
+    return len(layouts) == 1 and 0 not in sizes and reduced >= (MIN_PAIRS if instruction.shape.is_tuple else MIN_REDUCED)
 
 
 def iteration_space(reduce: Instruction) -> _Space:
