@@ -168,7 +168,9 @@ def test_groups_do_not_wait_for_each_other() -> None:
 
 
 def test_what_waits_for_others_stays_outside() -> None:
-    """The product reads an element of the row space, and a sort of all of them."""
+    """The product reads an element of the row space, and a sort of all of them: what it reads of the rows is stored, or their
+    means.
+    """
 
     def function(x: jax.Array) -> tuple[jax.Array, jax.Array]:
         centred = x - x.mean(-1, keepdims=True)
@@ -179,7 +181,7 @@ def test_what_waits_for_others_stays_outside() -> None:
     for got, want in zip(executable(x), function(x), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
     (rows,) = (k for k in executable.kernels if k.emitter == "rows")
-    assert [a.element_count for a in rows.outputs] == [600, 600]
+    assert len(rows.outputs) == 2 and {a.element_count for a in rows.outputs} <= {20, 600}
 
 
 def test_what_a_product_can_compute_last_is_left_to_it() -> None:

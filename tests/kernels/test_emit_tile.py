@@ -163,7 +163,7 @@ def test_large_products_read_each_row_and_column_of_tiles_seldom() -> None:
     space = ix.knobs(large, device="h100")
     assert space.default["group_rows"] == 8
     in_order, by_turns = ix.predict(large, {"group_rows": [1, 16]}, "h100").memory_bytes
-    assert by_turns < in_order / 4
+    assert by_turns < in_order / 3
     small = ix.hlo.parse(product("1024,1024", "1024,1024", "1024,1024", PLAIN)).entry
     assert ix.knobs(small, device="h100").legal("group_rows", ix.knobs(small, device="h100").default) == (1,)
     with pytest.raises(ix.IndexingError, match="group_rows"):

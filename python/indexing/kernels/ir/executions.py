@@ -82,8 +82,8 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
             is_load, buffer = a.kind == "load", arguments[a.buffer]
             may_go = is_load and name == kernel.name and needed.only_under_condition(a.definition, path_of(a))
             of_body = _execution(body, a, inside, is_equal or may_go)
-            is_other = not _is_vector(body, a, buffer) if is_load else _may_be_vectors(body, a, buffer)
-            if a.buffer in vectors and is_other:  # instructions may move vectors of it
+            is_other = _is_no_vector if is_load else _may_be_vectors
+            if a.buffer in vectors and is_other(body, a, buffer):  # instructions may move vectors of it
                 of_body = replace(of_body, may_merge=True)
             by_buffer.setdefault((a.buffer, a.kind), []).extend(_by_threads(of_body, callers))
     return Executions({key: tuple(given) for key, given in by_buffer.items() if given}, frozenset(unknown))
@@ -197,9 +197,9 @@ def _unrolled(body: Accesses, a: Access) -> Iterator[tuple[SymbolicExpr, ...]]:
                 yield tuple(e.replace({variable(loop): constant(value)}) for e in a.index)
 
 
-def _is_vector(body: Accesses, a: Access, buffer: Buffer) -> bool:
-    """Whether an access is one of a vector's lanes, which lead from each element to its neighbour in memory."""
-    return _steps(body, a, buffer, _lanes(body, a)) == [1]
+def _is_no_vector(body: Accesses, a: Access, buffer: Buffer) -> bool:
+    """Whether an access is none of a vector's lanes, which lead from each element to its neighbour in memory."""
+    return _steps(body, a, buffer, _lanes(body, a)) != [1]
 
 
 def _may_be_vectors(body: Accesses, a: Access, buffer: Buffer) -> bool:

@@ -44,7 +44,9 @@ def _is_hero(instruction: Instruction) -> bool:
     sizes = instruction.operands[0].shape.dimensions
     layouts = {major_to_minor(o.shape) for o in arrays_of(instruction)}
     reduced = prod(sizes[d] for d in instruction.ints("dimensions"))
-    return len(layouts) == 1 and 0 not in sizes and reduced >= (MIN_PAIRS if instruction.shape.is_tuple else MIN_REDUCED)
+    return (
+        len(layouts) == 1 and 0 not in sizes and reduced >= (MIN_PAIRS if instruction.shape.is_tuple else MIN_REDUCED)
+    )
 
 
 def iteration_space(reduce: Instruction) -> _Space:
