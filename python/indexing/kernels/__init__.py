@@ -64,10 +64,15 @@ def device_of_kernels(dialect: Dialect | None, device: Device | str | None) -> D
     return chosen
 
 
-def emit_fused(computation: Computation, device: Device, **knobs: int | None) -> Kernel:
-    """The kernel of a computation as one fusion, however much work it repeats; that of the default plan is built once."""
+def emit_fused(
+    computation: Computation, device: Device, planned_for: Device | None = None, /, **knobs: int | None
+) -> Kernel:
+    """The kernel of a computation as one fusion, however much work it repeats; that of the default plan is built once.
+
+    The emitter is the one that a `device` has; its plan keeps the limits of the device that it is `planned_for`, if given.
+    """
     chosen = choose_emitter(computation, device)
-    plan = _plan(chosen, knobs)
+    plan = _plan(chosen, knobs, planned_for or device)
     known = computation.module.attached(_DefaultKernels).by_computation
     key = computation, device.after_another()  # what a launch costs changes no kernel
     default = known.get(key)
@@ -79,6 +84,17 @@ def emit_fused(computation: Computation, device: Device, **knobs: int | None) ->
     return kernel
 
 
+def share_kernels(copy: Computation, original: Computation) -> None:
+    """Give a copy of a computation, in a module of its own, the emitters that were chosen for it and their default kernels."""
+    choices, kernels = (original.module.attached(kind).by_computation for kind in (_Choices, _DefaultKernels))
+    copy.module.attached(_Choices).by_computation.update(
+        {(copy, *key): choice for (of, *key), choice in choices.items() if of is original}
+    )
+    copy.module.attached(_DefaultKernels).by_computation.update(
+        {(copy, device): known for (of, device), known in kernels.items() if of is original}
+    )
+
+
 @dataclass(slots=True)
 class _DefaultKernels:
     """The plans and kernels of computations for which no knob was given."""
@@ -86,9 +102,8 @@ class _DefaultKernels:
     by_computation: dict[tuple[Computation, Device], tuple[Plan, Kernel]] = field(default_factory=dict)
 
 
-def _plan(chosen: Choice, knobs: Mapping[str, int | None]) -> Plan:
+def _plan(chosen: Choice, knobs: Mapping[str, int | None], device: Device) -> Plan:
     """The plan with these knobs. Raises IndexingError if it exceeds a limit of the device."""
-    device = chosen.device
     plan = _planned(chosen.emitter, chosen.match, device, knobs) if knobs else chosen.default_plan
     exceeded = device.limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
     if exceeded:
@@ -193,7 +208,7 @@ def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | str 
 def knobs_of(computation: Computation, device: Device) -> KnobSpace:
     """The knobs of a computation as one fusion, as `emit_fused` takes it."""
     chosen = choose_emitter(computation, device)
-    return chosen.emitter.knobs(chosen.match, _plan(chosen, {}), device)
+    return chosen.emitter.knobs(chosen.match, _plan(chosen, {}, device), device)
 
 
 EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"

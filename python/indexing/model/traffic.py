@@ -254,10 +254,11 @@ def kernel_traffic(
     launch = {k.name: 1 for k in space.knobs if k.effect == "block"}
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
     chosen = {**space.default, **warps, **plan, **launch}
+    wide = device
     if launch:  # a block for each thread, of which no device has enough where arrays are large
-        device = device.with_limits(grid=(MAX_GRID, *device.limits.grid[1:]))
+        wide = device.with_limits(grid=(MAX_GRID, *device.limits.grid[1:]))
         chosen = {name: value for name, value in chosen.items() if name not in _knobs_of_grids(space)}
-    kernel = emit_fused(computation, device, **chosen)
+    kernel = emit_fused(computation, device, wide, **chosen)
     return KernelTraffic(kernel, device, bool(launch))
 
 

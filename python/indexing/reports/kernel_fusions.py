@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, ComputationBuilder, Instruction, ModuleBuilder, Shape
+from indexing.kernels import share_kernels
 
 
 def fusion_of(computation: Computation, name: str) -> Instruction:
-    """A fusion of a computation whose parameters are arrays."""
+    """A fusion of a computation whose parameters are arrays, with the kernels that it has already."""
     module = ModuleBuilder(name)
-    return _called(module, module.copy(computation), computation.operands, computation.shape, name)
+    fusion = _called(module, module.copy(computation), computation.operands, computation.shape, name)
+    share_kernels(fusion.called[0], computation)
+    return fusion
 
 
 def copy_of(array: Instruction) -> Instruction:

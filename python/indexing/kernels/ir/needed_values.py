@@ -38,15 +38,18 @@ class NeededValues:
         """Whether the value that a statement at a place defines is needed under one more condition than it is."""
         if path not in self._defining:
             return False
-        pending, known = [(name, path)], set[tuple[str, Path]]()
-        uses: list[Path] = []
+        pending, known = [(name, path)], {(name, path)}
+        is_used, conditions = False, _conditions(path)
         while pending:
             value, since = pending.pop()
-            if (value, since) not in known:
-                known.add((value, since))
-                uses += (p for p in self._uses[value] if _may_follow(p, since))
-                pending += (to for to in self._flows[value] if _may_follow(to[1], since))
-        return bool(uses) and all(_conditions(p) > _conditions(path) for p in uses)
+            uses = [p for p in self._uses[value] if _may_follow(p, since)]
+            if any(_conditions(p) <= conditions for p in uses):
+                return False
+            is_used = is_used or bool(uses)
+            reached = {to for to in self._flows[value] if to not in known and _may_follow(to[1], since)}
+            known |= reached
+            pending += reached
+        return is_used
 
     def _follow(self, path: Path, s: ir.Statement) -> None:
         target = defined_by(s)

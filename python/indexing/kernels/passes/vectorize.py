@@ -195,19 +195,21 @@ class _Lanes:
         self.index = LaneIndices(vectors.variables, loop)
         inner = list(ir.statements(loop.body))
         memory = vectors.memory
-        self.writes = [m for s in inner for m in memory.written(s)]
-        self.own = {m for m in self.writes if self._is_own(m, inner)}
-        self.read = {m for s in inner for m in memory.read(s)} - self.own
+        written, read = ([set(of(s)) for s in inner] for of in (memory.written, memory.read))
+        self.writes = Counter(m for s in inner for m in memory.written(s))
+        touching: dict[str, list[ir.Statement]] = {m: [] for m in self.writes}
+        for s, *names in zip(inner, written, read, strict=True):
+            for name in set().union(*names) & touching.keys():
+                touching[name].append(s)
+        has_loops = any(isinstance(s, ir.For) for s in inner)
+        self.own = {m for m, of in touching.items() if not has_loops and self._is_own(m, of)}
+        self.read = set().union(*read) - self.own
         self.orders = any(map(orders_memory, inner)) or may_leave(loop.body)
 
-    def _is_own(self, name: str, inner: Sequence[ir.Statement]) -> bool:
+    def _is_own(self, name: str, touching: Sequence[ir.Statement]) -> bool:
         """Whether each lane loads no element of a memory but that which it stores once, after all loads."""
-        if self.writes.count(name) != 1 or any(isinstance(s, ir.For) for s in inner):
-            return False
-        memory = self.vectors.memory
-        touching = [s for s in inner if name in {*memory.read(s), *memory.written(s)}]
-        store = touching[-1]
-        if not isinstance(store, ir.Store):
+        memory, store = self.vectors.memory, touching[-1]
+        if self.writes[name] != 1 or not isinstance(store, ir.Store):
             return False
         loads = [v for s in touching for v in loads_of(s)]
         places = {v.index for v in loads if memory.of(v.buffer) == name}
@@ -374,7 +376,7 @@ class _Lanes:
         if isinstance(s, ir.AtomicUpdate) and buffer.element_type not in UPDATED_TOGETHER.get(s.opcode, ()):
             return None
         memory = self.vectors.memory.of(s.buffer)
-        if self.writes.count(memory) > 1 or memory in self.read or buffer.space not in ("global", "shared"):
+        if self.writes[memory] > 1 or memory in self.read or buffer.space not in ("global", "shared"):
             return None
         place = self.index.place(s.index[0], self.lanes) if len(s.index) == 1 else None
         return place if place is not None and place.is_run else None
