@@ -9,6 +9,7 @@ import pytest
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.executions import global_executions, shared_executions
+from indexing.kernels.targets import TARGETS
 from ir_kernels import TH_X, given, kernel, result
 
 STEP, LANE = variable(6), variable(7)
@@ -178,3 +179,17 @@ def test_vectors_of_a_loop_that_is_none_over_lanes_are_fewer_stores() -> None:
         body = [loop(ir.Store("o0", (index,), ir.Constant("f32", 0.0)))]
         k = kernel(body, [result(0, "f32", 128)], block=32, **LOOPS)
         assert [e.may_merge for e in global_executions(k, vectors).of["o0", "store"]] == [may_merge]
+
+
+@pytest.mark.parametrize(("opcode", "is_loaded"), [("add", False), ("maximum", True), ("", True)])
+def test_updates_load_where_the_target_compares_and_swaps_or_looks_first(opcode: str, is_loaded: bool) -> None:
+    """The first read of a loop that compares and swaps is a load as any other, of the elements that are updated."""
+    update = ir.AtomicUpdate("o0", (TH_X,), "combine0", (ir.Constant("f32", 0.0),), opcode)
+    for space, role in (("global", "output"), ("global", "scratch")):
+        buffer = ir.Buffer("o0", "f32", (32,), space, role, 0)
+        k = kernel([update], [buffer], block=32)
+        executed = global_executions(k, (), TARGETS["cuda"].loads_before_update).of
+        assert threads([(e.map, e.times) for e in executed["o0", "atomic"]]) == 32
+        loads = executed.get(("o0", "load"), ())
+        assert threads([(e.map, e.times) for e in loads]) == 32 * (is_loaded and role == "output")
+    assert ("o0", "load") not in global_executions(k).of

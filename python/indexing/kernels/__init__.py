@@ -86,13 +86,10 @@ def emit_fused(
 
 def share_kernels(copy: Computation, original: Computation) -> None:
     """Give a copy of a computation, in a module of its own, the emitters that were chosen for it and their default kernels."""
-    choices, kernels = (original.module.attached(kind).by_computation for kind in (_Choices, _DefaultKernels))
-    copy.module.attached(_Choices).by_computation.update(
-        {(copy, *key): choice for (of, *key), choice in choices.items() if of is original}
-    )
-    copy.module.attached(_DefaultKernels).by_computation.update(
-        {(copy, device): known for (of, device), known in kernels.items() if of is original}
-    )
+    choices, own_choices = (c.module.attached(_Choices).by_computation for c in (original, copy))
+    own_choices |= {(copy, device, of): choice for (c, device, of), choice in choices.items() if c is original}
+    kernels, own_kernels = (c.module.attached(_DefaultKernels).by_computation for c in (original, copy))
+    own_kernels |= {(copy, device): known for (c, device), known in kernels.items() if c is original}
 
 
 @dataclass(slots=True)

@@ -216,8 +216,8 @@ class Kernel:
     def global_accesses(self) -> tuple[GlobalAccesses, ...]:
         """The loads, then the stores, of each argument that thread maps lead to: inputs, outputs, scratch memory.
 
-        The source may use fewer inputs. Atomic updates of outputs are stores; those of scratch memory, which count blocks, are
-        left out.
+        The source may use fewer inputs. Atomic updates of outputs are stores, and loads where they begin with one; those of
+        scratch memory, which count blocks, are left out.
         """
         return tuple(sorted(self._global_accesses(), key=lambda a: (a.kind, a.argument.kind)))
 
@@ -243,7 +243,7 @@ class Kernel:
 
     @cached_property
     def _executions(self) -> Executions:
-        return global_executions(self._with_lanes, self._vector_buffers)
+        return global_executions(self._with_lanes, self._vector_buffers, self.target.loads_before_update)
 
     @property
     def inputs(self) -> tuple[Argument, ...]:

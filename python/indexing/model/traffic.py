@@ -149,7 +149,8 @@ class KernelTraffic:
             was_written = accesses.kind == "load" and argument.kind == "scratch"  # by this launch
             memory = np.minimum(memory, 0 if was_written else size)
         if accesses.kind == "store" and any(updated == argument for updated, _ in self.kernel.updates):
-            cached, memory = UPDATED * cached, UPDATED * memory
+            is_loaded = any(a.kind == "load" and a.argument == argument for a in self.kernel.global_accesses)
+            cached, memory = UPDATED * cached, (1 if is_loaded else UPDATED) * memory
         of_moved = (instructions if accesses.kind == "load" else 0.0) / np.maximum(moved, 1.0)
         return np.stack([instructions, sectors, moved, cached, memory, cached * of_moved, memory * of_moved])
 

@@ -104,6 +104,7 @@ class Access:
     width: int = 1  # the number of neighbouring elements, which begin at the index
     time: Time = field(default=(), compare=False)
     definition: str = field(default="", compare=False)  # the name that its statement defines
+    opcode: str = field(default="", compare=False)  # the operation of an atomic update, if it is a single one
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,9 @@ class Accesses:
     def _effect(self, s: ir.Statement, context: Context) -> None:
         if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
             kind: Kind = "store" if isinstance(s, ir.Store) else "atomic"
-            self._add(kind, s.buffer, s.index, context, len(s.values) if isinstance(s, ir.AtomicUpdate) else 1)
+            self._add(kind, s.buffer, s.index, context)
+            if isinstance(s, ir.AtomicUpdate):
+                self.accesses[-1] = replace(self.accesses[-1], width=len(s.values), opcode=s.opcode)
             if isinstance(s, ir.FetchAdd) and s.value == ir.Constant("u32", 1):
                 self.arrivals[s.name] = self.accesses[-1]
             elif isinstance(s, ir.Store) and isinstance(s.value, ir.Ref) and s.value.name in self.arrivals:

@@ -8,7 +8,7 @@ that it may merge beyond that, or may leave out where conditions need no value, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log2, prod
@@ -67,9 +67,14 @@ class Executions:
     unknown: frozenset[str]
 
 
-def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executions:
+def global_executions(
+    kernel: Kernel,
+    vectors: Collection[str] = (),
+    loads_before_update: Callable[[str, str, int], bool] = lambda opcode, kind, count: False,
+) -> Executions:
     """The executions of all accesses to arguments, through all functions; `vectors` are the buffers that are loaded or stored
-    by vectors, which a compiler does not merge with loads of single elements.
+    by vectors, which a compiler does not merge with loads of single elements. An atomic update of an output also loads where a
+    target's does, by its operation, the element type and the number of neighbours.
     """
     by_buffer: dict[tuple[str, Kind], list[Execution]] = {}
     unknown: set[str] = set()
@@ -85,7 +90,11 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
             is_other = _is_no_vector if is_load else _may_be_vectors
             if a.buffer in vectors and is_other(body, a, buffer):  # instructions may move vectors of it
                 of_body = replace(of_body, may_merge=True)
-            by_buffer.setdefault((a.buffer, a.kind), []).extend(_by_threads(of_body, callers))
+            executed = list(_by_threads(of_body, callers))
+            by_buffer.setdefault((a.buffer, a.kind), []).extend(executed)
+            if a.kind == "atomic" and buffer.role == "output":
+                if loads_before_update(a.opcode, buffer.element_type, a.width):
+                    by_buffer.setdefault((a.buffer, "load"), []).extend(executed)
     return Executions({key: tuple(given) for key, given in by_buffer.items() if given}, frozenset(unknown))
 
 

@@ -79,12 +79,14 @@ class LaneIndices:
     def _holds(self, condition: Value, lane: int) -> bool | None:
         if not isinstance(condition, Within):
             return None
-        at = self._at(condition.expression.replace_variables(self._definitions), lane).range(self.intervals)
-        lower = at.lower if condition.lower is None else condition.lower
-        upper = at.upper if condition.upper is None else condition.upper
-        if lower <= at.lower and at.upper <= upper:
+        of_lane = self._at(condition.expression.replace_variables(self._definitions), lane).range(self.intervals)
+        named = condition.expression.range(self.intervals)  # a name's interval may be less than that of its definition
+        least, most = max(of_lane.lower, named.lower), min(of_lane.upper, named.upper)
+        lower = least if condition.lower is None else condition.lower
+        upper = most if condition.upper is None else condition.upper
+        if lower <= least and most <= upper:
             return True
-        return False if at.upper < lower or at.lower > upper else None
+        return False if most < lower or least > upper else None
 
     def uniform(self, conditions: Sequence[Value]) -> tuple[Value, ...] | None:
         """The conditions over what is defined in front of the loop, if they are the same for all lanes; None otherwise."""

@@ -79,6 +79,14 @@ class Target:
         """Whether it has instructions for words of two numbers of bf16 or f16."""
         return "pack" in self.library
 
+    def loads_before_update(self, opcode: str, element_type: str, count: int) -> bool:
+        """Whether an atomic update of `count` neighbours in global memory loads them first: to compare and swap them, or to see
+        whether a maximum or minimum changes them.
+        """
+        if f"{opcode}_at_{element_type}_{count}" in self.library:
+            return opcode != "add"
+        return (opcode, element_type) not in self.atomics
+
     def multiplies_matrices(self, instruction: str) -> bool:
         """Whether it has the instruction of that name for `MatrixMultiply`."""
         return f"multiply_matrices_{instruction}" in self.library
