@@ -30,6 +30,7 @@ from indexing.indexing_analysis.instructions import epilogue_indexing
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source, named_array
+from indexing.walks import reached
 
 if TYPE_CHECKING:
     from indexing.hlo import Module, Shape
@@ -186,7 +187,7 @@ def partition(
             "partition: computation is an Instruction; expected a Computation: of a fusion, fusion.called[0]"
         )
     builder = _Partitioner(chosen, force_roots, epilogues)
-    needed = _needed(chosen)
+    needed = set(reached([chosen.root], lambda i: i.operands))
     for instruction in reversed(chosen.post_order()):
         if instruction in needed:
             builder.place(instruction)
@@ -365,18 +366,6 @@ class _Partitioner:
 
     def _name(self, draft: _Draft) -> str:
         return c_identifier(self.computation.name + draft.infix + "_".join(r.name for r in draft.roots))
-
-
-def _needed(computation: Computation) -> set[Instruction]:
-    """The instructions that the root depends on."""
-    needed: set[Instruction] = set()
-    pending = [computation.root]
-    while pending:
-        instruction = pending.pop()
-        if instruction not in needed:
-            needed.add(instruction)
-            pending.extend(instruction.operands)
-    return needed
 
 
 @lru_cache(maxsize=1024)  # a loop's state may have hundreds of arrays, and each of them asks

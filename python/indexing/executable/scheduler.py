@@ -35,6 +35,7 @@ from indexing.runtime.device import Device, Launch, MultiplyingDevice
 from indexing.runtime.identity import described
 from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.tape import ReplayingDevice
+from indexing.walks import reached
 
 
 class Scheduler:
@@ -182,12 +183,8 @@ class _GraphScheduler:
 
     def _on_host_for(self, node: Node) -> list[Node]:
         """The nodes that a step of the host computes to have this one, operands first."""
-        members = {node}
-        pending = [node]
-        while pending:
-            more = {ref.node for ref in pending.pop().refs} & self.planned.on_host - members
-            members |= more
-            pending += more
+        on_host = self.planned.on_host
+        members = reached([node], lambda reader: (ref.node for ref in reader.refs if ref.node in on_host))
         return sorted(members, key=self.graph.number.__getitem__)
 
     def _constant(self, node: Node) -> None:

@@ -12,6 +12,7 @@ from indexing.graph.nodes import Graph, Node, Tree
 from indexing.hlo import Computation, Instruction
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
+from indexing.walks import reached
 
 INLINE_LIMIT = 200_000  # nodes; inlining nested calls can grow a program exponentially
 
@@ -91,13 +92,11 @@ def _is_awaited(instruction: Instruction) -> bool:
     """Whether it starts a computation asynchronously, and nothing of its tuple but the results is read."""
     if traits_of(instruction).calls != "starts":
         return False
-    pending = [instruction]
-    while pending:
-        started = pending.pop()
-        if started.is_root or not all(traits_of(u).is_async_done or traits_of(u).passes_operand for u in started.users):
-            return False
-        pending += [u for u in started.users if traits_of(u).passes_operand]
-    return True
+    passed = reached([instruction], lambda i: (u for u in i.users if traits_of(u).passes_operand))
+    return all(
+        not i.is_root and all(traits_of(u).is_async_done or traits_of(u).passes_operand for u in i.users)
+        for i in passed
+    )
 
 
 def _returned(caller: Instruction, operands: Sequence[Tree], result: Tree) -> Tree:

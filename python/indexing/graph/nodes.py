@@ -11,7 +11,8 @@ from typing import TypeAlias
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.ops.op import Op
 from indexing.ops.registry import traits_of
-from indexing.ops.values import Nested, leaves_of
+from indexing.ops.values import Nested, leaves_of, nested, of_shape
+from indexing.walks import reached
 
 Tree: TypeAlias = "Nested[Ref]"  # an array, a token, or a tuple of trees
 
@@ -89,52 +90,19 @@ def tree_refs(tree: Tree) -> Iterator[Ref]:
 
 def map_leaves(tree: Tree, function: Callable[[int, Ref], Ref | None]) -> Tree:
     """The tree with other leaves in the place of its arrays: the function's values, of their numbers and the arrays."""
-    done: list[Tree] = []
-    leaf = 0
-    pending: list[tuple[Tree, bool]] = [(tree, False)]
-    while pending:
-        part, has_parts = pending.pop()
-        if not isinstance(part, tuple):
-            done.append(None if part is None else function(leaf, part))
-            leaf += 1
-        elif has_parts:
-            count = len(done) - len(part)
-            done[count:] = [tuple(done[count:])]
-        else:
-            pending.append((part, True))
-            pending.extend((p, False) for p in reversed(part))
-    return done[0]
+    leaves = (None if ref is None else function(leaf, ref) for leaf, ref in enumerate(leaves_of(tree)))
+    return nested(tree, lambda part: part if isinstance(part, tuple) else None, leaves)
 
 
 def _tree_of(node: Node) -> Tree:
     """The tree of a node's arrays, in the shape of its instruction."""
-    done: list[Tree] = []
-    leaf = 0
-    pending: list[tuple[Shape, bool]] = [(node.instruction.shape, False)]
-    while pending:
-        shape, has_parts = pending.pop()
-        if has_parts:
-            count = len(done) - len(shape.elements)
-            done[count:] = [tuple(done[count:])]
-        elif shape.is_tuple:
-            pending.append((shape, True))
-            pending.extend((part, False) for part in reversed(shape.elements))
-        else:
-            done.append(None if shape.element_type == "token" else Ref(node, leaf))
-            leaf += 1
-    return done[0]
+    shape = node.instruction.shape
+    return of_shape(shape, (None if s.element_type == "token" else Ref(node, k) for k, s in enumerate(shape.leaves)))
 
 
 def needed_nodes(graph: Graph) -> set[Node]:
     """The nodes that the graph's result depends on."""
-    needed: set[Node] = set()
-    pending = [ref.node for ref in tree_refs(graph.result)]
-    while pending:
-        node = pending.pop()
-        if node not in needed:
-            needed.add(node)
-            pending.extend(ref.node for ref in node.refs)
-    return needed
+    return set(reached((ref.node for ref in tree_refs(graph.result)), lambda node: (ref.node for ref in node.refs)))
 
 
 def operands_of(node: Node) -> list[tuple[Tree, bool]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from indexing.hlo import Computation, Instruction
 from indexing.ops.registry import traits_of
+from indexing.walks import post_order
 
 
 class KernelSupport:
@@ -39,18 +40,13 @@ class KernelSupport:
 
     def computation(self, computation: Computation) -> bool:
         """Whether a kernel can compute every instruction of a computation."""
-        pending = [] if computation in self._known else [computation]
-        while pending:
-            current = pending[-1]
-            called = [c for i in current.post_order() for c in i.called]
-            missing = [c for c in called if c not in self._known]
-            if current not in self._known and missing:
-                pending.extend(missing)
-                continue
-            self._known[current] = all(map(_has_element_code, current.post_order())) and all(
-                self._known[c] for c in called
-            )
-            pending.pop()
+
+        def unknown(computations: Iterable[Computation]) -> Iterator[Computation]:
+            return (c for c in computations if c not in self._known)
+
+        for c in post_order(unknown([computation]), lambda c: unknown(c.called)):
+            has_code = all(map(_has_element_code, c.instructions.values()))
+            self._known[c] = has_code and all(self._known[called] for called in c.called)
         return self._known[computation]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Container, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar
 
@@ -13,6 +13,7 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo.program import Computation, Instruction, Module
 from indexing.hlo.shape import Shape
 from indexing.hlo.window import ConvolutionLabels, WindowDim, labels_text, slices_text, window_text
+from indexing.walks import post_order
 
 if TYPE_CHECKING:
     from indexing._core import _Draft
@@ -186,7 +187,11 @@ class ModuleBuilder:
 
     def copy(self, computation: Computation) -> ComputationBuilder:
         """A copy of a computation of another module, with its callees; made once."""
-        for called in _callees_first(computation, self._copies):
+        if computation in self._copies:
+            return self._copies[computation]
+        for called in post_order(
+            [computation], lambda c: (callee for callee in _callees(c) if callee not in self._copies)
+        ):
             copied = self.computation(called.name)
             built: dict[Instruction, BuiltInstruction] = {}
             for instruction in called.post_order():
@@ -213,20 +218,9 @@ class ModuleBuilder:
         return Module(_core.build_hlo(self.name, [c._draft() for c in (*self._computations, self.entry)]))
 
 
-def _callees_first(computation: Computation, known: Container[Computation]) -> list[Computation]:
-    """A computation and its transitive callees that are not `known`, callees first."""
-    callees: dict[Computation, None] = {}
-    pending = [(computation, False)]
-    while pending:
-        current, is_complete = pending.pop()
-        if current in callees or current in known:
-            continue
-        if is_complete:
-            callees[current] = None
-            continue
-        pending.append((current, True))
-        pending.extend((c, False) for i in current.post_order() for c in i.called)
-    return list(callees)
+def _callees(computation: Computation) -> list[Computation]:
+    """The computations that a computation calls, the last one first."""
+    return [c for i in reversed(computation.post_order()) for c in reversed(i.called)]
 
 
 def _distinct(name: str, taken: dict[str, int]) -> str:

@@ -15,6 +15,7 @@ from indexing.errors import IndexingError, ParseError, UnsupportedOp, at_place
 from indexing.hlo.attributes import AttributeReader
 from indexing.hlo.shape import Shape
 from indexing.lazy import np
+from indexing.walks import post_order
 
 T = TypeVar("T")
 _READ_TOGETHER = frozenset({"name", "opcode", "shape", "signature"})
@@ -274,6 +275,11 @@ class Computation:
         return self._all()
 
     @property
+    def called(self) -> tuple[Computation, ...]:
+        """The computations that its instructions call, in text order; one that is called several times as often."""
+        return tuple(c for i in self._all() for c in i.called)
+
+    @property
     def instructions(self) -> Mapping[str, Instruction]:
         """The instructions by name, in text order."""
         instructions = self._instructions
@@ -340,10 +346,7 @@ class Computation:
     def post_order(self) -> tuple[Instruction, ...]:
         """All instructions, operands before users: a post-order from the root, then those on which it does not depend."""
         if self._order is None:
-            order: dict[Instruction, None] = {}
-            for start in (self.root, *self._all()):
-                _visit(start, order)
-            self._order = tuple(order)
+            self._order = tuple(post_order((self.root, *self._all()), lambda i: i.operands))
         return self._order
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -360,22 +363,6 @@ class Computation:
 
     def _repr_svg_(self) -> str | None:
         return shown(self, "graph")
-
-
-def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
-    """Append `start` and its transitive operands, operands first, without recursion."""
-    if start in order:
-        return
-    stack = [(start, iter(start.operands))]
-    while stack:
-        instruction, operands = stack[-1]
-        for below in operands:
-            if below not in order:
-                stack.append((below, iter(below.operands)))
-                break
-        else:
-            order[instruction] = None
-            stack.pop()
 
 
 class Module:

@@ -13,6 +13,7 @@ from indexing.kernels.kernel_parts import KernelParts
 from indexing.kernels.names import identifier, sanitized
 from indexing.ops.element_context import Value
 from indexing.partitioner import PartitionedComputation
+from indexing.walks import post_order
 from indexing.work import predicted_work
 
 Dim3 = tuple[int, int, int]
@@ -80,19 +81,8 @@ class KernelBuilder(KernelParts):
         return tuple(sorted(self._buffers.values(), key=lambda b: (order[b.role], b.number)))
 
     def _callees_first(self, body: ir.Block) -> list[ir.Function]:
-        order: dict[str, ir.Function] = {}
-        pending = [(name, False) for name in reversed(_called(body))]
-        while pending:
-            name, ready = pending.pop()
-            if name in order:
-                continue
-            function = self._functions[name]
-            if ready:
-                order[name] = function
-                continue
-            pending.append((name, True))
-            pending.extend((callee, False) for callee in reversed(_called(function.body)) if callee not in order)
-        return list(order.values())
+        order = post_order(_called(body), lambda name: _called(self._functions[name].body))
+        return [self._functions[name] for name in order]
 
     def _kept_apart(self, order: Iterable[ir.Function]) -> tuple[ir.Function, ...]:
         """The functions, marked as not to be inlined if they exceed MAX_INLINED statements with their callees.

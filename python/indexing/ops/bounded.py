@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.ops.values import Array
+from indexing.walks import reached
 
 
 def bounded_value(instruction: Instruction) -> Instruction | None:
@@ -30,18 +31,13 @@ def refusal_of_bounds(instruction: Instruction, supported: bool) -> str | None:
 
 def check_kernel_sizes(computation: Computation) -> None:
     """Raise UnsupportedOp for the first instruction with a bounded dimension, in called computations as well."""
-    seen, pending = {computation}, [computation]
-    while pending:
-        current = pending.pop()
+    for current in reached([computation], lambda c: c.called):
         for instruction in current.instructions.values():
             if instruction.shape.is_bounded:
                 raise UnsupportedOp(
                     f"{instruction.name} is {instruction.shape}: no kernel computes on bounded dimensions; run the "
                     "program by ix.evaluate, or pad to the bound and mask"
                 )
-            fresh = [c for c in instruction.called if c not in seen]
-            seen.update(fresh)
-            pending += fresh
 
 
 def sizes_fit(sizes: Sequence[int], shape: Shape) -> bool:

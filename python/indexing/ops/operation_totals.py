@@ -6,6 +6,7 @@ from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.operation_count import OperationCount, sum_over
 from indexing.ops.registry import traits_of
+from indexing.walks import post_order
 
 
 def operations_of(instruction: Instruction) -> OperationCount:
@@ -19,7 +20,7 @@ def operations_of(instruction: Instruction) -> OperationCount:
 @cached_on_module
 def operations_in(computation: Computation) -> OperationCount:
     """The operations of a computation's instructions."""
-    for called in _callees_first(computation):
+    for called in post_order([computation], lambda c: c.called):
         _operations_inside(called)
     return _operations_inside(computation)
 
@@ -27,18 +28,3 @@ def operations_in(computation: Computation) -> OperationCount:
 @cached_on_module
 def _operations_inside(computation: Computation) -> OperationCount:
     return sum_over(map(operations_of, computation.instructions.values()))
-
-
-def _callees_first(computation: Computation) -> list[Computation]:
-    """The computations that a computation calls, directly or not, each after those that it calls; recursion is never deep."""
-    callees: dict[Computation, None] = {}
-    seen: set[Computation] = set()
-    waiting = [computation]
-    while waiting:
-        current = waiting[-1]
-        if current in seen:
-            callees.setdefault(waiting.pop())
-            continue
-        seen.add(current)
-        waiting.extend(c for i in current.listed for c in i.called if c not in seen)
-    return list(callees)

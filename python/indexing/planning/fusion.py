@@ -32,6 +32,7 @@ from indexing.model.prediction import predict
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 from indexing.planning.horizontal import join_small_kernels
+from indexing.walks import reached
 from indexing.work import MAX_OPERATIONS, element_work, work_once
 
 Group: TypeAlias = "tuple[Set[Node], tuple[Ref, ...]]"  # nodes that one kernel computes, and the arrays that it writes
@@ -301,26 +302,21 @@ class _FusionPlanner:
         return any(ref.node is node for operand, is_assembled in operands if is_assembled for ref in tree_refs(operand))
 
     def _add_recomputed(self, kernel: PlannedFusion) -> None:
-        pending = list(kernel.nodes)
-        while pending:
-            for operand, is_assembled in operands_of(pending.pop()):
-                for ref in () if is_assembled else tree_refs(operand):
-                    if ref.node in self.recomputed and ref.node not in kernel.nodes:
-                        kernel.nodes.add(ref.node)
-                        pending.append(ref.node)
+        def recomputed(node: Node) -> Iterator[Node]:
+            read = (operand for operand, is_assembled in operands_of(node) if not is_assembled)
+            return (ref.node for operand in read for ref in tree_refs(operand) if ref.node in self.recomputed)
+
+        kernel.nodes.update(reached(kernel.nodes, recomputed))
 
 
 def _computed(operand: Tree, nodes: Set[Node]) -> set[Node]:
     """The nearest nodes that compute an operand, of these nodes, behind those that move it."""
-    computed: set[Node] = set()
-    pending = [ref.node for ref in tree_refs(operand)]
-    while pending:
-        node = pending.pop()
-        if node in nodes and node.op.has_no_compute:
-            pending += [ref.node for ref in node.refs]
-        elif node in nodes:
-            computed.add(node)
-    return computed
+
+    def moved(node: Node) -> list[Node]:
+        return [ref.node for ref in node.refs] if node in nodes and node.op.has_no_compute else []
+
+    behind = reached((ref.node for ref in tree_refs(operand)), moved)
+    return {node for node in behind if node in nodes and not node.op.has_no_compute}
 
 
 def _takes_elements(node: Node) -> bool:
@@ -331,12 +327,7 @@ def _takes_elements(node: Node) -> bool:
 
 def _all_before(last: Set[Node], nodes: Set[Node]) -> set[Node]:
     """`last`, and those of the nodes on which they depend."""
-    before, pending = set(last), list(last)
-    while pending:
-        operands = {ref.node for ref in pending.pop().refs if ref.node in nodes and ref.node not in before}
-        before |= operands
-        pending += operands
-    return before
+    return set(reached(last, lambda node: (ref.node for ref in node.refs if ref.node in nodes)))
 
 
 def is_host_step(facts: GraphFacts, node: Node) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -28,6 +28,7 @@ from indexing.planning.given_fusions import needs_parts
 from indexing.planning.libraries import Matmul, is_faster_in_library
 from indexing.planning.trip_counts import known_trip_count
 from indexing.planning.views import viewed_parameter
+from indexing.walks import post_order, reached
 
 #: Chooses the knobs of a computation's kernel; those left out have their defaults.
 KnobChoice: TypeAlias = Callable[[Computation], Mapping[str, int]]
@@ -145,16 +146,12 @@ class _ProgramPlanner:
 
     def _scheduled_graphs(self) -> dict[Computation, Graph]:
         """The graphs of the entry and of what control flow runs, callees first."""
-        scheduled: dict[Computation, Graph] = {}
-        pending = [self.entry]
-        while pending:
-            graph = self._graph(pending[-1])
-            missing = [c for node in graph.nodes for c in self._scheduled(node) if c not in scheduled]
-            if missing:
-                pending.extend(missing)
-            else:
-                scheduled.setdefault(pending.pop(), graph)
-        return scheduled
+
+        def run_by(computation: Computation) -> Iterator[Computation]:
+            nodes = reversed(self._graph(computation).nodes)
+            return (called for node in nodes for called in reversed(self._scheduled(node)))
+
+        return {c: self._graph(c) for c in post_order([self.entry], run_by)}
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
@@ -193,15 +190,13 @@ class _ProgramPlanner:
 
     def _on_host(self, graph: Graph, written: Collection[Node]) -> frozenset[Node]:
         """The nodes that steps of the host read and no kernel writes, and what these read."""
-        supports = self.support.instruction
-        pending = [ref.node for n in needed_nodes(graph) if not self._has_kernel(n) for ref in n.refs]
-        on_host: set[Node] = set()
-        while pending:
-            node = pending.pop()
-            if node not in on_host and node not in written and supports(node.instruction):
-                on_host.add(node)
-                pending += [ref.node for ref in node.refs]
-        return frozenset(on_host)
+
+        def on_host(nodes: Iterable[Node]) -> Iterator[Node]:
+            read = (ref.node for n in nodes for ref in n.refs if ref.node not in written)
+            return (n for n in read if self.support.instruction(n.instruction))
+
+        starts = on_host(n for n in needed_nodes(graph) if not self._has_kernel(n))
+        return frozenset(reached(starts, lambda node: on_host([node])))
 
     def _has_kernel(self, node: Node) -> bool:
         return self.support.instruction(node.instruction) or self.support.around(node.instruction)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Shape
@@ -10,6 +10,7 @@ from indexing.lazy import np
 from indexing.ops.bounded import refusal_of_bounds, sizes_fit
 from indexing.ops.registry import op_of, traits_of
 from indexing.ops.values import HloValue, broadcast_sizes
+from indexing.walks import reached
 
 _PASSES_THROUGH = ("fused", "inlined", "applies")  # an op that calls so equals, for scalars, what it calls
 
@@ -71,21 +72,14 @@ def check_rank(shape: Shape, name: str) -> None:
 
 def check_has_value(instruction: Instruction) -> None:
     """Raise UnsupportedOp if the instruction, or one that it calls, has no value here, whatever its operands are."""
-    seen: set[Computation] = set()
-    pending = [instruction]
-    while pending:
-        instruction = pending.pop()
-        op = op_of(instruction)
-        refusal = refusal_of_bounds(instruction, op.bounded)
-        refusal = op.refusal(instruction) if op.refusal else refusal
+    for i in reached([instruction], lambda caller: (inner for c in caller.called for inner in _needed(c))):
+        op = op_of(i)
+        refusal = refusal_of_bounds(i, op.bounded)
+        refusal = op.refusal(i) if op.refusal else refusal
         if op.reference is None:
-            refusal = f"{instruction.name}: {instruction.opcode} has no value that can be computed here"
+            refusal = f"{i.name}: {i.opcode} has no value that can be computed here"
         if refusal:
             raise UnsupportedOp(refusal)
-        for computation in instruction.called:
-            if computation not in seen:
-                seen.add(computation)
-                pending.extend(_needed(computation))
 
 
 def apply(computation: Computation, *arrays: HloValue) -> HloValue:
@@ -137,21 +131,16 @@ def _count_uses(order: Sequence[Instruction]) -> dict[Instruction, int]:
 
 def _is_elementwise(computation: Computation) -> bool:
     """Whether every instruction is elementwise on scalars, so that it can run on whole arrays instead."""
-    pending, seen = [computation], set()
-    while pending:
-        current = pending.pop()
-        if current.name in seen:
-            continue
-        seen.add(current.name)
-        for i in current.instructions.values():
-            if any(part.dimensions for part in i.shape.leaves):
-                return False
-            op = traits_of(i)
-            if op.calls in _PASSES_THROUGH:
-                pending += i.called
-            elif not (op.is_elementwise or op.has_no_compute):
-                return False
-    return True
+
+    def passed_through(c: Computation) -> Iterator[Computation]:
+        return (called for i in c.instructions.values() if traits_of(i).calls in _PASSES_THROUGH for called in i.called)
+
+    def is_of_scalars(i: Instruction) -> bool:
+        op = traits_of(i)
+        computes = op.is_elementwise or op.has_no_compute or op.calls in _PASSES_THROUGH
+        return computes and not any(part.dimensions for part in i.shape.leaves)
+
+    return all(all(map(is_of_scalars, c.instructions.values())) for c in reached([computation], passed_through))
 
 
 def _apply_whole(computation: Computation, arrays: Sequence[np.ndarray]) -> HloValue:

@@ -13,7 +13,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import DTYPES, Module, Shape
 from indexing.lazy import ml_dtypes, np
 from indexing.ops.bounded import sizes_fit
-from indexing.ops.values import HloValue
+from indexing.ops.values import HloValue, of_shape
 from indexing.reference.interpreter import check_rank
 
 GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
@@ -72,19 +72,7 @@ def is_on_gpu(array: object) -> bool:
 
 def nested_value(shape: Shape, values: Iterator[HloValue]) -> HloValue:
     """The values of a shape's arrays as nested tuples; None for tokens and opaque values."""
-    done: list[HloValue] = []
-    pending: list[tuple[Shape, bool]] = [(shape, False)]
-    while pending:
-        part, has_elements = pending.pop()
-        if has_elements:
-            start = len(done) - len(part.elements)
-            done[start:] = [tuple(done[start:])]
-        elif part.is_tuple:
-            pending.append((part, True))
-            pending.extend((element, False) for element in reversed(part.elements))
-        else:
-            done.append(None if part.element_type in NO_DATA else next(values))
-    return done[0]
+    return of_shape(shape, (None if s.element_type in NO_DATA else next(values) for s in shape.leaves))
 
 
 def host_array(value: object, shape: Shape, what: str) -> np.ndarray:

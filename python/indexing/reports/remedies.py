@@ -6,7 +6,7 @@ program is changed. A remedy that saves little is not mentioned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -28,6 +28,7 @@ from indexing.reports.lines import seconds_text
 from indexing.reports.origin import is_donated
 from indexing.reports.reasons import permutes
 from indexing.reports.steps import Step, planned_steps
+from indexing.walks import reached
 
 #: A change of the program, and the seconds that it saves of one run.
 Remedy: TypeAlias = "tuple[str, float]"
@@ -240,14 +241,11 @@ def _parts_at(node: Node, graph: Graph) -> Iterator[Computation]:
 
 def _needed(targets: Sequence[Ref], given: Node | None, graph: Graph) -> set[Node]:
     """The nodes that compute arrays from parameters and from the result of a given node."""
-    needed: set[Node] = set()
-    pending = [ref.node for ref in targets]
-    while pending:
-        node = pending.pop()
-        if node not in needed and node is not given and node not in graph.parameters:
-            needed.add(node)
-            pending.extend(ref.node for ref in node.refs)
-    return needed
+
+    def computed(refs: Iterable[Ref]) -> Iterator[Node]:
+        return (ref.node for ref in refs if ref.node is not given and ref.node not in graph.parameters)
+
+    return set(reached(computed(targets), lambda node: computed(node.refs)))
 
 
 # ---- narrower types

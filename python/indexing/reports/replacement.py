@@ -8,13 +8,14 @@ such as those of equal layers, the one at the same position in its program is ch
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from indexing.hlo import Computation, Instruction, Place, op_name, source_place
 from indexing.ops.registry import traits_of
 from indexing.reports.kernel_report import FusionReport
+from indexing.walks import reached
 
 NEAR = 2  # kernels of an operation that are compared, before and after the one at the same position
 #: A source operation, by its name in both programs.
@@ -85,14 +86,13 @@ def _operations(f: FusionReport) -> Iterator[Operation]:
     without either, opcodes and shapes.
     """
     i = f.instruction
-    inner: list[Computation] = list(i.called) if i.is_fusion else []
-    seen = set(inner)
-    while inner:
-        for part in inner.pop().instructions.values():
+
+    def inside(callers: Iterable[Instruction]) -> Iterator[Computation]:
+        return (c for caller in callers if caller.is_fusion for c in caller.called)
+
+    for c in reached(inside([i]), lambda c: inside(c.listed)):
+        for part in c.listed:
             yield from _operations_of(part)
-            new = [c for c in part.called if part.is_fusion and c not in seen]
-            seen.update(new)
-            inner += new
     yield from () if i is f.origin and i.is_fusion and i.called else _operations_of(f.origin)
 
 

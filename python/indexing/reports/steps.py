@@ -6,8 +6,9 @@ has no kernels yet: its steps are those that this package plans, as `compile` wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from indexing.device.record import Device
 from indexing.graph.flattening import flatten
@@ -25,6 +26,7 @@ from indexing.planning.program import CONTROL_FLOW, PlannedComputation, PlannedK
 from indexing.planning.trip_counts import known_trip_count
 from indexing.reports.kernel_fusions import SingleFusions, copy_of, fusion_of, single_fusion
 from indexing.reports.origin import is_donated, is_made_by_xla
+from indexing.walks import post_order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,18 +80,12 @@ def _reached(
     root: Sequence[Step], steps_of: Callable[[Computation], tuple[Step, ...]]
 ) -> dict[Hashable, tuple[Step, ...]]:
     """The steps of all bodies that steps reach, callees first."""
-    known: dict[Hashable, tuple[Step, ...]] = {}
-    done: dict[Hashable, tuple[Step, ...]] = {}
-    waiting = [body for step in reversed(root) for body in step.bodies]
-    while waiting:
-        body = waiting[-1]
-        if body in known:
-            waiting.pop()
-            done.setdefault(body, known[body])
-            continue
-        known[body] = steps_of(body)  # type: ignore[arg-type]
-        waiting.extend(b for step in reversed(known[body]) for b in step.bodies if b not in known)
-    return done
+    steps_of = cache(steps_of)
+
+    def bodies(steps: Sequence[Step]) -> Iterator[Hashable]:
+        return (body for step in steps for body in reversed(step.bodies))
+
+    return {body: steps_of(body) for body in post_order(bodies(root), lambda body: bodies(steps_of(body)))}
 
 
 class _FusedSteps:

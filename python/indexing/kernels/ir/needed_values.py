@@ -11,6 +11,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.accesses import Access, defined_by
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import values_of
+from indexing.walks import reached
 
 LOOP = -1
 #: The numbers of the statements around one, outermost first, each with the branch that is taken, or LOOP; then its own number.
@@ -38,17 +39,16 @@ class NeededValues:
         """Whether the value that a statement at a place defines is needed under one more condition than it is."""
         if path not in self._defining:
             return False
-        pending, known = [(name, path)], {(name, path)}
+
+        def flows(value: tuple[str, Path]) -> Iterator[tuple[str, Path]]:
+            return (to for to in self._flows[value[0]] if _may_follow(to[1], value[1]))
+
         is_used, conditions = False, _conditions(path)
-        while pending:
-            value, since = pending.pop()
+        for value, since in reached([(name, path)], flows):
             uses = [p for p in self._uses[value] if _may_follow(p, since)]
             if any(_conditions(p) <= conditions for p in uses):
                 return False
             is_used = is_used or bool(uses)
-            reached = {to for to in self._flows[value] if to not in known and _may_follow(to[1], since)}
-            known |= reached
-            pending += reached
         return is_used
 
     def _follow(self, path: Path, s: ir.Statement) -> None:

@@ -12,6 +12,7 @@ from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
 from indexing.kernels.ir.types import decoded, encoded, storage_type
 from indexing.kernels.passes.uniform import AXES, tiles_of_sums
+from indexing.walks import reached
 
 Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
 
@@ -247,17 +248,13 @@ class ThreadLoops:
 
     def _defining(self, used: Iterable[int], own: Container[int] = ()) -> set[int]:
         """The given index variables among those used, and those in the definitions of these that are not a region's own."""
-        defining: set[int] = set()
-        pending = [v for v in used if v in self.given]
-        while pending:
-            v = pending.pop()
-            if v in defining:
-                continue
-            defining.add(v)
+
+        def read(v: int) -> Sequence[int]:
             value = self.given[v]
-            if v not in own and isinstance(value, SymbolicExpr):
-                pending.extend(w for w in value.used_variables() if w in self.given)
-        return defining
+            return value.used_variables() if v not in own and isinstance(value, SymbolicExpr) else ()
+
+        given = (v for v in used if v in self.given)
+        return set(reached(given, lambda v: (w for w in read(v) if w in self.given)))
 
     def _spread(self) -> frozenset[str]:
         """The local buffers that are live across regions: each thread gets a column of an array."""

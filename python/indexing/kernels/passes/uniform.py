@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import all_values, expressions_of, indices_of, loads_of, may_leave, subvalues
+from indexing.walks import reached
 
 AXES = 3
 IDS = 6
@@ -85,22 +86,21 @@ class Uniformity:
 
     def _control_values(self) -> set[str]:
         """The names of uniform values that conditions of shared branches, those with barriers or shared loops, depend on."""
-        names: set[str] = set()
-        pending: list[ir.Value] = []
+        deciding: list[ir.Value] = []
         given: dict[str, ir.Value] = {}
         for s in ir.statements(self.kernel.body):
             if isinstance(s, ir.Let):
                 given[s.name] = s.value
             elif isinstance(s, ir.If) and self.has_shared_parts(s):
-                pending.extend(s.conditions)
+                deciding.extend(s.conditions)
             elif isinstance(s, ir.LetIndex) and not isinstance(s.value, SymbolicExpr) and s.variable in self.variables:
-                pending.append(s.value)
-        while pending:
-            for part in subvalues(pending.pop()):
-                if isinstance(part, ir.Ref) and part.name in self.names and part.name not in names:
-                    names.add(part.name)
-                    pending.append(given[part.name])
-        return names
+                deciding.append(s.value)
+
+        def named(values: Iterable[ir.Value]) -> Iterator[str]:
+            parts = (part for value in values for part in subvalues(value) if isinstance(part, ir.Ref))
+            return (part.name for part in parts if part.name in self.names)
+
+        return set(reached(named(deciding), lambda name: named([given[name]])))
 
     def is_control_value(self, s: ir.Let | ir.LetIndex) -> bool:
         """Whether a statement defines a value or index that shared branches or loops depend on."""

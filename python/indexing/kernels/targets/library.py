@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
+from indexing.walks import post_order
+
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 _NO_CODE = re.compile(r"//.*|\"[^\"]*\"")  # comments and strings
 _COMMENTS = re.compile(r"(//.*\n?)+")
@@ -88,16 +90,11 @@ def library_of(*parts: Iterable[Definition]) -> dict[str, Definition]:
 
 def closure(names: Iterable[str], definitions: Mapping[str, Definition]) -> list[Definition]:
     """The definitions of `names` and of all that they need, in topological order."""
-    done: dict[str, Definition] = {}
-    pending = sorted(names, reverse=True)
-    while pending:
-        definition = definitions[pending[-1]]
-        needs = _words(definition.text) if definition.name not in done else ()
-        missing = [w for w in needs if w in definitions and w not in done and w != definition.name]
-        if not missing:
-            done.setdefault(pending.pop(), definition)
-        pending.extend(reversed(missing))
-    return list(done.values())
+
+    def needs(name: str) -> Iterator[str]:
+        return (word for word in _words(definitions[name].text) if word in definitions and word != name)
+
+    return [definitions[name] for name in post_order(sorted(names), needs)]
 
 
 @cache

@@ -6,6 +6,7 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls.configs import Config, letter
+from indexing.walks import reached
 
 _IN_KEYS = frozenset({"parameter", "constant", "bitcast", "bitcast-convert", "xor", "compare", "select", "convert"})
 _TRANSPOSES = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
@@ -70,10 +71,6 @@ def _is_greater(comparator: Computation) -> bool:
 
 def _keys_of(key: Instruction) -> set[int]:
     """The parameters that a key for a total order is made of; -1 stands for other instructions."""
-    pending, seen = [key], {key}
-    while pending:
-        new = [o for o in pending.pop().operands if o not in seen]
-        pending += new
-        seen.update(new)
-    others = {-1 for i in seen if i.opcode not in _IN_KEYS}
-    return others | {i.parameter_number for i in seen if i.is_parameter}
+    parts = list(reached([key], lambda i: i.operands))
+    others = {-1 for i in parts if i.opcode not in _IN_KEYS}
+    return others | {i.parameter_number for i in parts if i.is_parameter}

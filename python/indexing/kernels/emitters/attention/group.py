@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from itertools import islice
 
 from indexing.device.record import Device
 from indexing.graph.extraction import build_kernel_module
@@ -21,6 +22,7 @@ from indexing.kernels.proposal import Proposal, storage_of
 from indexing.ops.dot import DOT
 from indexing.ops.reduce import REDUCE
 from indexing.ops.softmax import is_exponential, linear_operands
+from indexing.walks import reached
 from indexing.work import element_count
 
 MAX_NODES = 128
@@ -50,16 +52,11 @@ def _proposal(facts: GraphFacts, nodes: set[Node], root: Node) -> Proposal:
 
 def _is_scaled_exponential(ref: Ref) -> bool:
     """Whether an array is linear in an exponential, by a few nodes."""
-    pending, seen = [ref.node], {ref.node}
-    while pending and len(seen) <= MAX_SCALING:
-        node = pending.pop()
-        if is_exponential(node.instruction):
-            return True
-        operands = node.refs
-        linear = {operands[k].node for k in linear_operands(node.instruction) if k < len(operands)}
-        pending += linear - seen
-        seen |= linear
-    return False
+
+    def linear(node: Node) -> Iterator[Node]:
+        return (node.refs[k].node for k in linear_operands(node.instruction) if k < len(node.refs))
+
+    return any(is_exponential(node.instruction) for node in islice(reached([ref.node], linear), MAX_SCALING))
 
 
 def _after(facts: GraphFacts, seed: Node) -> Iterator[list[Node]]:

@@ -36,6 +36,7 @@ from indexing.ops.softmax import (
 )
 from indexing.ops.tuples import array_source
 from indexing.partitioner import PartitionedComputation, Subgraph, partition
+from indexing.walks import reached
 
 NAME = "attention"
 
@@ -162,15 +163,8 @@ class _Matching:
 
     def _has_exponential(self) -> bool:
         """Whether the weights are linear in an exponential, at a glance."""
-        pending, seen = [self.weights], {self.weights}
-        while pending:
-            i = pending.pop()
-            if exponent_difference(i) is not None:
-                return True
-            operands = {operand_of(i, k) for k in linear_operands(i)} - seen
-            seen |= operands
-            pending += operands
-        return False
+        linear = reached([self.weights], lambda i: (operand_of(i, k) for k in linear_operands(i)))
+        return any(exponent_difference(i) is not None for i in linear)
 
     # ------------------------------------------------------------ places
 
@@ -288,15 +282,8 @@ class _Matching:
 
     def _depends(self, i: Instruction, on: set[Instruction]) -> bool:
         """Whether an instruction is computed from one of `on`, which are between the products."""
-        pending, seen = [i], {i}
-        while pending:
-            current = pending.pop()
-            if current in on:
-                return True
-            operands = {operand_of(current, k) for k in range(len(current.operands))} & self.places.keys()
-            pending += operands - seen
-            seen |= operands
-        return False
+        between = reached([i], lambda reader: (o for o in _operands(reader) if o in self.places))
+        return any(current in on for current in between)
 
     def _query(self) -> int | None:
         """The operand of the scores that has the rows; the other one has the keys. None if they don't."""
@@ -346,13 +333,11 @@ def _is_kept_apart(attention: Attention) -> bool:
 def _following(attention: Attention) -> set[Instruction]:
     """The instructions after the second product, and the operands that they read, down to it and to the reductions."""
     ends = {attention.product, attention.softmax.maximum, attention.softmax.total}
-    pending, seen = [attention.computation.root], {attention.computation.root}
-    while pending:
-        i = pending.pop()
-        operands = set() if i in ends else {operand_of(i, k) for k in range(len(i.operands))}
-        pending += operands - seen
-        seen |= operands
-    return seen
+    return set(reached([attention.computation.root], lambda i: () if i in ends else _operands(i)))
+
+
+def _operands(i: Instruction) -> list[Instruction]:
+    return [operand_of(i, k) for k in range(len(i.operands))]
 
 
 def _row_of_result(attention: Attention) -> IndexingMap:

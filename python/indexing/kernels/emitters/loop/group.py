@@ -30,6 +30,7 @@ from indexing.kernels.proposal import MAX_ARRAYS, MAX_NODES, Proposal, is_view, 
 from indexing.kernels.targets import TARGETS
 from indexing.ops.assemble import CONCATENATE
 from indexing.partitioner import has_one_index
+from indexing.walks import reached
 from indexing.work import element_count, element_work, operations, work_once
 
 MAX_ACCESSES = 8  # indices at which a kernel reads one instruction: a call in its source each
@@ -293,13 +294,11 @@ class _GrowingKernel:
         """Whether each element of the node is one of several that are computed apart: loops over threads have branches."""
         if node.op is not CONCATENATE or TARGETS[self.device.dialect].has_threads:
             return False
-        pending = [ref.node for ref in node.refs]
-        while pending:
-            operand = pending.pop()
-            if not operand.op.has_no_compute and self.facts.needs_kernel(operand):
-                return True
-            pending += [ref.node for ref in operand.refs if operand.op.has_no_compute]
-        return False
+        chosen = reached(
+            (ref.node for ref in node.refs),
+            lambda moved: (ref.node for ref in moved.refs if moved.op.has_no_compute),
+        )
+        return any(not operand.op.has_no_compute and self.facts.needs_kernel(operand) for operand in chosen)
 
     def _repeats_in_time(self, node: Node, again: int, reached: frozenset[Node]) -> bool:
         """Whether a kernel that computes the node, and repeats `again` operations for it, takes no longer than if all that it

@@ -15,6 +15,7 @@ from indexing.kernels.emitters.rows.match import RowSpace, row_space
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.proposal import Proposal
 from indexing.ops.reduce import REDUCE
+from indexing.walks import reached
 
 
 def part_in_one_pass(
@@ -44,13 +45,8 @@ def part_in_one_pass(
 
 def _needed(wanted: Collection[Node], members: Collection[Node], excluded: Collection[Node]) -> set[Node]:
     """The members that the wanted ones depend on, themselves included, up to excluded ones."""
-    nodes = set(wanted)
-    pending = list(wanted)
-    while pending:
-        producers = {ref.node for ref in pending.pop().refs} & set(members) - set(excluded) - nodes
-        nodes |= producers
-        pending += producers
-    return nodes
+    may_join = set(members) - set(excluded)
+    return set(reached(wanted, lambda node: (ref.node for ref in node.refs if ref.node in may_join)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from indexing.kernels.emitters.reduction.mapping import Dimensions
 from indexing.kernels.emitters.rows.match import RowSpace
 from indexing.kernels.emitters.rows.row_cache import row_cache_of
 from indexing.kernels.ir.types import storage_bytes
+from indexing.walks import reached
 
 MAX_BYTES = 1 << 14  # all weights take at most so much; with more shared memory, fewer blocks run at once
 WIDTH = 4  # elements that a thread loads at once
@@ -46,16 +47,5 @@ def _is_weight(space: RowSpace, i: Instruction) -> bool:
     """Whether a member depends on the reduced dimensions alone, and on memory, but on no reduction."""
     gone = set(space.first.ints("dimensions"))
     used = {v for e in space.places[i].results for v in e.used_variables()}
-    return bool(used) and used <= gone and not space.levels[i] and _reads_memory(i)
-
-
-def _reads_memory(i: Instruction) -> bool:
-    pending, seen = [i], {i}
-    while pending:
-        one = pending.pop()
-        if one.is_parameter:
-            return True
-        new = [o for o in one.operands if o not in seen]
-        seen.update(new)
-        pending += new
-    return False
+    reads_memory = any(operand.is_parameter for operand in reached([i], lambda reader: reader.operands))
+    return bool(used) and used <= gone and not space.levels[i] and reads_memory

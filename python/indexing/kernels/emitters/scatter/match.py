@@ -15,6 +15,7 @@ from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.scatter import SCATTER
 from indexing.partitioner import Epilogue, PartitionedComputation, partition
+from indexing.walks import reached
 
 NAME = SCATTER.opcode
 
@@ -101,13 +102,7 @@ def _takes_over(hero: Instruction) -> bool:
 
 def _is_only_returned(last: Instruction) -> bool:
     """Whether nothing of the computation reads the result."""
-    pending = list(last.users)
-    while pending:
-        user = pending.pop()
-        if traits_of(user).kind != "alias":
-            return False
-        pending += user.users
-    return True
+    return all(traits_of(user).kind == "alias" for user in reached(last.users, lambda i: i.users))
 
 
 def has_exact_maps(hero: Instruction) -> bool:
