@@ -5,6 +5,10 @@
 
 from indexing.lazy import Library
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _notebook = Library("indexing.show.notebook")
 
 
@@ -17,3 +21,14 @@ def shown(value: object, function: str) -> str | None:
 def count_text(count: int, noun: str) -> str:
     """`1 kernel`, `2 kernels`."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def aligned(rows: "Sequence[Sequence[str]]", left: int = 0) -> list[str]:
+    """Lines of text with the cells of rows in columns, the first `left` of them aligned to the left, the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def line(row: "Sequence[str]") -> str:
+        cells = zip(row, widths, strict=True)
+        return "  ".join(c.ljust(w) if k < left else c.rjust(w) for k, (c, w) in enumerate(cells)).rstrip()
+
+    return [line(row) for row in rows]

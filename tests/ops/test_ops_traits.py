@@ -62,7 +62,7 @@ OTHER_MEANINGS = {
         ),
         *("acos", "acosh", "asin", "asinh", "atanh"),
     },
-    "tuning/picture.py": {"log"},  # a scale
+    "tuning/trials.py": {"log"},  # a scale
     "cli/instruction_maps.py": {"map"},  # a field of the answer
     "cli/map_algebra.py": {"map"},
     "__init__.py": {"compare"},  # a function
@@ -79,7 +79,7 @@ OTHER_MEANINGS = {
     "certificates/text.py": {"constant"},
     "certificates/json_text.py": {"domain"},  # a field
     "kernels/emitters/simt/match.py": {"complex"},  # a kind of element type
-    "kernels/scope.py": {"parameter"},  # a kind of index variable
+    "kernels/statement_builder.py": {"parameter"},  # a kind of index variable
     "kernels/kernel_parts.py": {"constant"},  # a space of memory
     "kernels/emitters/reduction/accumulators.py": {"complex"},  # a kind of element type
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from indexing.display import aligned
 from indexing.hlo import Instruction
 from indexing.kernels.kernel import Kernel
 
@@ -55,18 +56,11 @@ class Profile:
         rows.append(
             (f"on {self.device}", "", str(launches), *self._share(self.seconds), f"{self.compile_seconds * 1e3:.1f}")
         )
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(_line(row, widths) for row in rows)
+        return "\n".join(aligned(rows, left=2))
 
     def _share(self, seconds: float) -> tuple[str, str]:
         share = seconds / self.seconds if self.seconds else 0.0
         return f"{seconds * 1e3:.3f}", f"{share * 100:.1f}"
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """A line of the table, names aligned left and numbers right."""
-    cells = [c.ljust(w) if k < 2 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))]
-    return "  ".join(cells).rstrip()
 
 
 @dataclass

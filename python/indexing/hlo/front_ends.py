@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
+import os
 import re
 import struct
 import sys
@@ -20,8 +22,10 @@ from indexing.device.detect import chosen_device
 from indexing.device.record import Device
 from indexing.errors import CompileError, IndexingError, ParseError, UnsupportedOp
 from indexing.extras import missing_extra
-from indexing.hlo.ahead_of_time import compile_for_gpu
 from indexing.hlo.program import Module
+
+_NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # autotuning would measure on a device
+_LOG_LINES = 20  # the last lines of the output of a process that died
 
 #: The stage of a JAX function's program: as it is lowered, or as XLA optimized it.
 Stage = Literal["lowered", "compiled"]
@@ -66,7 +70,7 @@ def from_jax(
         raise IndexingError("a target has a compiled program: leave out stage, or give stage='compiled'")
     if target is not None:
         described = chosen_device(target)
-        return _parsed(compile_for_gpu(_bytecode(lower(function, args, kwargs, _GPU)), described))
+        return _parsed(_compile_for_gpu(_bytecode(lower(function, args, kwargs, _GPU)), described))
     lowered = lower(function, args, kwargs)
     if stage == "compiled":
         return _parsed(_text(_only_module(lowered.compile())))
@@ -188,7 +192,7 @@ def from_stablehlo(program: str | bytes, target: Device | str | None = None) -> 
 def _compiled_stablehlo(program: str | bytes, target: Device) -> Module:
     data = program.encode() if isinstance(program, str) else program
     try:
-        return _parsed(compile_for_gpu(data, target))
+        return _parsed(_compile_for_gpu(data, target))
     except CompileError as refused:
         if _PLACE.search(str(refused)) is None:
             raise
@@ -295,3 +299,35 @@ def _needed(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as missing:
         raise UnsupportedOp(missing_extra("reading programs of JAX", "jax", missing)) from None
+
+
+def _compile_for_gpu(program: bytes, target: Device) -> str:
+    """The text of the optimized HLO of a StableHLO program (text or bytecode) for this GPU, without tuning or running.
+
+    XLA compiles in a process of its own. Raises UnsupportedOp if the extra is missing, CompileError if XLA refuses the program
+    or aborts.
+    """
+    import subprocess  # imported late: it takes as long as this package
+
+    request = json.dumps({"config": target.xla_description()}).encode() + b"\n" + program
+    command = [sys.executable, "-P", "-m", "indexing.hlo.gpu_compiler"]
+    done = subprocess.run(command, input=request, capture_output=True, env=_environment(), check=False)
+    if done.returncode:
+        said = "\n".join(done.stderr.decode(errors="replace").splitlines()[-_LOG_LINES:])
+        raise CompileError(f"XLA's compiler for {target.name} ended with status {done.returncode}; it said:\n{said}")
+    answer = json.loads(done.stdout)
+    if "missing" in answer:
+        failure = ImportError(answer["missing"])
+        raise UnsupportedOp(missing_extra("compiling for a GPU that isn't there", "jax-cuda", failure))
+    if "refused" in answer:
+        raise CompileError(f"XLA does not compile this program for {target.name}: {answer['refused'].strip()}")
+    return str(answer["program"])
+
+
+def _environment() -> dict[str, str]:
+    """The caller's environment, XLA_FLAGS included, with JAX on the CPU, since its plug-in would look for a GPU."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    flags = flags if "xla_gpu_autotune_level" in flags else f"{flags} {_NOTHING_TUNED}".strip()
+    path = os.pathsep.join(os.path.abspath(p) for p in sys.path)
+    settings = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return {**os.environ, **settings}

@@ -3,7 +3,7 @@
     python -m indexing.hlo.gpu_compiler < request > answer
 
 The request is a line of JSON with the device's description, then StableHLO, as text or bytecode. The answer is JSON: the
-optimized program as HLO text, a missing dependency, or XLA's error. `ahead_of_time.compile_for_gpu` is the caller.
+optimized program as HLO text, a missing dependency, or XLA's error. `front_ends.from_jax` is the caller.
 """
 
 from __future__ import annotations

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import Literal
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, constant
+from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.nodes import IndexVariable
 from indexing.kernels.ir.types import compute_type
-from indexing.kernels.scope import MAX_TREE, IndexScope
 from indexing.ops.element_context import Mapped, Value
 from indexing.ops.element_types import element_type
+
+MAX_TREE = 64  # nodes of an expression as a tree; a larger expression gets a variable
 
 
 class StatementBuilder:
@@ -271,3 +274,44 @@ def _limits(name: str) -> tuple[int, int]:
     if kind.kind == "signed":
         return -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
     return 0, (1 << kind.bits) - 1
+
+
+class IndexScope:
+    """Index variables in order; expressions are `SymbolicExpr` over their numbers."""
+
+    def __init__(self) -> None:
+        """Start without variables."""
+        self.variables: list[IndexVariable] = []
+        self.intervals: list[Interval] = []
+        self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
+        self._ranges: dict[SymbolicExpr, Interval] = {}
+
+    def add(
+        self, name: str, lower: int, upper: int, kind: Literal["thread", "parameter", "loop", "let"] = "parameter"
+    ) -> SymbolicExpr:
+        """Add a variable with values in [lower, upper]."""
+        interval = Interval(lower, max(lower, upper))
+        self.variables.append(IndexVariable(name, interval, kind))
+        self.intervals.append(interval)
+        return variable(len(self.variables) - 1)
+
+    def simplify(self, expression: SymbolicExpr) -> SymbolicExpr:
+        """The simplest known form on the variables' intervals."""
+        simplified = self._simplified.get(expression)
+        if simplified is None:
+            simplified = self._simplified[expression] = expression.simplify(self.intervals)
+        return simplified
+
+    def range(self, expression: SymbolicExpr) -> Interval:
+        """Bounds of the expression's value."""
+        known = self._ranges.get(expression)
+        if known is None:
+            known = self._ranges[expression] = expression.range(self.intervals)
+        return known
+
+    def tree_size(self, expression: SymbolicExpr) -> int:
+        """The number of nodes of the expression as a tree, shared ones counted each time."""
+        sizes: list[int] = []
+        for _, _, operands in expression.nodes():
+            sizes.append(1 + sum(sizes[o] for o in operands))
+        return sizes[-1]

@@ -11,7 +11,7 @@ from indexing._core import predict_times
 from indexing.arguments import of_type, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
-from indexing.display import count_text, shown
+from indexing.display import aligned, count_text, shown
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.program_like import or_function, part_of_program
@@ -112,11 +112,8 @@ class Predictions:
 
     def __str__(self) -> str:
         """The best plans as a table."""
-        rows = self.cells()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
         more = [f"the best {SHOWN} of {len(self)} plans on {self.device}"] if len(self) > SHOWN else []
-        return "\n".join([*lines, *more])
+        return "\n".join([*aligned(self.cells()), *more])
 
     def __repr__(self) -> str:
         """The number of plans and the range of their times."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
+from indexing._core import IndexingMap, compose
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device
 from indexing.device.table import portable_device
@@ -15,19 +16,21 @@ from indexing.graph.live_arrays import without_unread
 from indexing.graph.loop_invariants import with_hoisted
 from indexing.graph.nodes import Graph, Node, Ref, needed_nodes
 from indexing.graph.support import KernelSupport
-from indexing.hlo import Computation, Instruction, Module, Program, entry_of
+from indexing.hlo import Computation, Instruction, Module, Program, Shape, entry_of
+from indexing.hlo.layout import bit_width, bitcast_map
 from indexing.hlo.program_like import or_function, part_of_program
+from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import computed_by_emitter, device_of_kernels, emit_fused
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.products import StridedProduct
 from indexing.kernels.proposal import PlannedFusion
 from indexing.kernels.targets.target import Dialect
 from indexing.model.libraries import library_product
+from indexing.ops.registry import traits_of
 from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.libraries import Matmul, is_faster_in_library
 from indexing.planning.trip_counts import known_trip_count
-from indexing.planning.views import viewed_parameter
 from indexing.walks import post_order, reached
 
 #: Chooses the knobs of a computation's kernel; those left out have their defaults.
@@ -223,5 +226,31 @@ class _Part:
     @property
     def viewed(self) -> Ref | None:
         """The input whose memory holds the output already; None if a kernel computes it."""
-        number = viewed_parameter(self.computation)
+        number = _viewed_parameter(self.computation)
         return None if number is None else self.inputs[number]
+
+
+def _viewed_parameter(computation: Computation) -> int | None:
+    """The number of the parameter whose memory holds a computation's result; None if a kernel must compute the result."""
+    source = computation.root
+    if not source.shape.is_array:
+        return None
+    read = IndexingMap.identity(source.shape.dimensions)
+    while not source.is_parameter:
+        if traits_of(source).kind != "moves" or len(source.operands) != 1:
+            return None
+        ((operand,),) = output_to_input(source)
+        read = compose(read, operand.map)
+        source = source.operands[0]
+    is_view = _has_bytes_of(computation.root.shape, source.shape)
+    if not is_view or read.simplify() != bitcast_map(computation.root.shape, source.shape).simplify():
+        return None
+    return source.parameter_number
+
+
+def _has_bytes_of(shape: Shape, other: Shape) -> bool:
+    """Whether arrays of both shapes have as many elements, with equal bytes for equal bits."""
+    types = {shape.element_type, other.element_type}
+    widths = {bit_width(t) for t in types}
+    is_same = len(types) == 1 or ("pred" not in types and len(widths) == 1 and min(widths) >= 8)
+    return is_same and shape.element_count == other.element_count

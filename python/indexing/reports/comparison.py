@@ -9,8 +9,7 @@ from indexing.device.record import DeviceLike
 from indexing.display import count_text, shown
 from indexing.hlo import Program
 from indexing.hlo.program_like import part_of_program
-from indexing.reports.equal_kernels import Key, content_key
-from indexing.reports.kernel_report import FusionReport
+from indexing.reports.kernel_report import FusionReport, Key, kernel_key
 from indexing.reports.lines import bytes_text, printable, seconds_text
 from indexing.reports.program_report import ProgramReport, totals_line
 from indexing.reports.programs import analyze
@@ -77,10 +76,10 @@ def _pair_equal(
     """Pairs of equal content, in order; and the others of both sides."""
     waiting: dict[Key, list[FusionReport]] = {}
     for fusion in after:
-        waiting.setdefault(content_key(fusion.instruction), []).append(fusion)
+        waiting.setdefault(kernel_key(fusion.instruction), []).append(fusion)
     pairs, lost = [], []
     for fusion in before:
-        equal = waiting.get(content_key(fusion.instruction))
+        equal = waiting.get(kernel_key(fusion.instruction))
         if equal:
             pairs.append((fusion, equal.pop(0)))
         else:

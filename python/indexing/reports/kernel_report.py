@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from indexing.device.record import Device
-from indexing.hlo import Instruction, Place
+from indexing.display import aligned
+from indexing.hlo import Computation, Instruction, Place
 from indexing.model.terms import terms_of
 from indexing.ops.operation_count import OperationCount
 from indexing.reports.accesses import AccessReport
-from indexing.reports.equal_kernels import content_key
 from indexing.reports.lines import bytes_text, number_text, printable, seconds_text
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.roofline import attainable_flops
+
+#: The key that equal kernels have in common.
+Key: TypeAlias = "tuple[object, ...]"
+_NAMES = frozenset({"metadata", "backend_config", "frontend_attributes", "calls", "to_apply", "sharding"})
 
 #: A cell of a table of kernels or accesses.
 Cell: TypeAlias = "str | int | float | bool | None"
@@ -180,7 +184,7 @@ def groups_of(fusions: Sequence[FusionReport], order: str = "lost") -> list[Grou
     """Groups of kernels that are equal except for names, sorted by the sums of their groups."""
     by_content: dict[object, Group] = {}
     for fusion in fusions:
-        by_content.setdefault(content_key(fusion.instruction), []).append(fusion)
+        by_content.setdefault(kernel_key(fusion.instruction), []).append(fusion)
     key = ORDERS[order]
     return sorted(by_content.values(), key=lambda group: tuple(-sum(x) for x in zip(*map(key, group), strict=True)))
 
@@ -192,18 +196,13 @@ def kernel_lines(groups: Sequence[Group], roofline: bool = False) -> Iterator[st
     """
     columns = [c for c in zip(FIGURES, *map(figures_of, groups), strict=True) if any(c[1:])]
     columns += zip(ROOFLINE, *(roofline_of(group[0]) for group in groups), strict=True) if roofline else ()
-    widths = [max(map(len, column)) for column in columns]
-    headings, *figures = zip(*columns, strict=True)
+    headings, *figures = aligned(list(zip(*columns, strict=True)))
     number = len(str(len(groups)))
-    yield f"{'':{number}}  {_aligned(headings, widths)}  kernel"
+    yield f"{'':{number}}  {headings}  kernel"
     indent = " " * (number + 2)
-    for k, (group, cells) in enumerate(zip(groups, figures, strict=True), 1):
-        yield f"{k:{number}}. {_aligned(cells, widths)}  {title_of(group)}"
-        yield from (indent + line for line in _details(group[0]))
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+    for k, (group, line) in enumerate(zip(groups, figures, strict=True), 1):
+        yield f"{k:{number}}. {line}  {title_of(group)}"
+        yield from (indent + detail for detail in _details(group[0]))
 
 
 def figures_of(group: Sequence[FusionReport]) -> tuple[str, ...]:
@@ -301,3 +300,20 @@ def _brief(group: Sequence[FusionReport]) -> str:
     if group[0].run_seconds is None:
         return "not modelled"
     return f"{seconds_text(time_of(group))}, {lost_text(group)} of it lost"
+
+
+def kernel_key(i: Instruction) -> Key:
+    """Opcode, shapes and attributes of the instruction, and of all instructions within, without names."""
+    return (_own(i), *(str(o.shape) for o in i.operands), *(_inside(c) for c in i.called))
+
+
+def _inside(computation: Computation) -> Key:
+    order = computation.post_order()
+    number = {i: k for k, i in enumerate(order)}
+    return tuple((_own(i), *(number[o] for o in i.operands), *map(_inside, i.called)) for i in order)
+
+
+def _own(i: Instruction) -> Key:
+    kept = tuple(sorted((k, v) for k, v in i.attributes.items() if k not in _NAMES))
+    literal = str(i).split(" = ", 1)[-1].partition(", metadata=")[0] if not i.operands else ""
+    return i.opcode, str(i.shape), kept, literal

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from indexing._core import __version__
 from indexing.arguments import integer, of_type, optional, takes
@@ -23,7 +24,10 @@ from indexing.locks import locked
 from indexing.processes import Limits, by_processes
 from indexing.reports.file_rows import FileRows, Source, failed, rows_of_file, sources_in
 from indexing.reports.tables import Tables
-from indexing.reports.workers import by_ray
+from indexing.runtime.ray_cluster import connected
+
+RETRIES = 5  # a file is tried again so often when nodes die
+UNDER_WAY = 4  # so many files a core has been handed
 
 #: Called with the number of programs that are done, and the number of all.
 Progress = Callable[[int, int], None]
@@ -132,7 +136,7 @@ def _rows(
     on_tick: Callable[[], None],
 ) -> Iterator[FileRows]:
     if ray is not None:
-        return by_ray(sources, device, ray, on_tick)
+        return _by_ray(sources, device, ray, on_tick)
     work = partial(rows_of_file, data=None, device=device)
     return by_processes(sources, workers, work, lambda s, error: failed(s, device, error), limits, on_tick)
 
@@ -167,3 +171,34 @@ class _RunLog:
 def _last_byte(file: BinaryIO) -> bytes:
     file.seek(-1, os.SEEK_END)
     return file.read(1)
+
+
+def _by_ray(sources: Sequence[Source], device: Device, address: str, on_tick: Callable[[], None]) -> Iterator[FileRows]:
+    """The rows of each file, in the order in which they are finished, by the Ray cluster at `address` ("local" starts one).
+
+    Nodes need this package, not the files. `on_tick` is called at least once a second.
+    """
+    with connected(address) as ray:
+        yield from _on_cluster(ray, deque(sources), device, on_tick)
+
+
+def _on_cluster(ray: Any, waiting: deque[Source], device: Device, on_tick: Callable[[], None]) -> Iterator[FileRows]:
+    task = ray.remote(max_retries=RETRIES)(rows_of_file)
+    most = UNDER_WAY * max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    running: dict[Any, Source] = {}
+    while waiting or running:
+        while waiting and len(running) < most:
+            source = waiting.popleft()
+            try:
+                content = b"" if source.problem else source.place.read_bytes()
+                running[task.remote(source, content, device)] = source
+            except OSError as error:
+                yield failed(source, device, f"{type(error).__name__}: {error}")
+        on_tick()
+        done, _ = ray.wait(list(running), num_returns=1, timeout=1) if running else ([], [])
+        for reference in done:
+            source = running.pop(reference)
+            try:
+                yield ray.get(reference)
+            except ray.exceptions.RayError as error:
+                yield failed(source, device, f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}")

@@ -13,7 +13,7 @@ from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Place, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.model.instruction_time import inlined, predict_instruction, repeated
+from indexing.model.instruction_time import inlined, predict_instruction, predict_library, repeated
 from indexing.ops.operation_totals import operations_of
 from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.reports.accesses import AccessReport, rows_of
@@ -25,7 +25,6 @@ from indexing.reports.program_report import ProgramReport
 from indexing.reports.remedies import remedies_of
 from indexing.reports.runs import Run, TimeRange, bytes_of_turns, runs_of
 from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
-from indexing.reports.times import times_of
 from indexing.runtime.compiled_loops import MIN_LAUNCHES
 
 _FUSED = "XLA's fusions with this package's kernels"
@@ -122,21 +121,32 @@ def _report(step: Step, device: Device) -> FusionReport:
         return _report_of_parts(step, device)
     i = step.instruction
     rows = sorted(rows_of(i, device, step.origin, step.operands), key=lambda r: (-r.wasted, -r.excess))
-    times = times_of(i, rows, device, step.in_library)
-    return FusionReport(
+    predicted = predict_library(i, device) if step.in_library else predict_instruction(i, device)
+    place = _place(step.origin) or _place(i)
+    report = FusionReport(
         step.origin,
         i,
         tuple(rows),
         device,
-        times.seconds,
-        times.lost,
-        times.limit,
-        operations_of(i),
-        place=_place(step.origin) or _place(i),
-        note=times.note,
-        memory_bytes=times.memory_bytes,
-        limit_part=times.limit_part,
-        limit_why=times.limit_why,
+        predicted.seconds,
+        run_seconds_lost=0.0,
+        limit="",
+        operations=operations_of(i),
+        place=place,
+        note=predicted.note,
+    )
+    if predicted.seconds is None:
+        return report
+    wasted, least = sum(row.wasted for row in rows), sum(row.ideal_bytes for row in rows)
+    lost = predicted.seconds - predicted.seconds_without(device, wasted, least) if wasted else 0.0
+    part, why = limit_of(predicted, device)
+    return replace(
+        report,
+        run_seconds_lost=max(lost, 0.0),
+        limit=predicted.limit or "",
+        limit_part=part,
+        limit_why=why,
+        memory_bytes=None if predicted.demand is None else predicted.demand["memory_bytes"],
     )
 
 

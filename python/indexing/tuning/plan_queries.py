@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from indexing.arguments import of_type, optional, takes
+from indexing.display import aligned
 from indexing.errors import IndexingError
 from indexing.runtime.plan_store import FusionRow, Gain, Measured, State, Store, plan_of, plan_text
 
@@ -87,8 +88,7 @@ class StoredPlans:
     def __str__(self) -> str:
         """`cells` as lines of text."""
         rows = self.cells()
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        return "\n".join(aligned(rows, left=len(rows[0])))
 
     def __iter__(self) -> Iterator[StoredFusion]:
         """The fusions."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.display import count_text, shown
+from indexing.display import aligned, count_text, shown
 from indexing.errors import IndexingError
+from indexing.extras import missing_extra
 from indexing.hlo import Instruction
 from indexing.runtime.plan_store import NO_GAIN, Gain, Measured
 
@@ -122,9 +125,7 @@ class Tuning:
 
     def table(self) -> str:
         """`cells` as lines of text."""
-        rows = self.cells()
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        return "\n".join(aligned(self.cells()))
 
     def __repr__(self) -> str:
         """The fusion, and the gain of the best plan; `print` shows the table."""
@@ -141,9 +142,7 @@ class Tuning:
 
     def plot(self, path: str | Path) -> None:
         """Write a picture: times by trial with the best so far, and predicted against measured times. Needs matplotlib."""
-        from indexing.tuning.picture import write_picture
-
-        write_picture(self.name, [(t.predicted, t.seconds) for t in self.trials], Path(path))
+        _write_picture(self.name, [(t.predicted, t.seconds) for t in self.trials], Path(path))
 
     def to_kernel_tuner(self) -> dict[str, object]:
         """The arguments with which Kernel Tuner searches these plans: `kernel_tuner.tune_kernel(**tuning.to_kernel_tuner())`.
@@ -172,3 +171,23 @@ def gain_text(gain: Gain) -> str:
     if gain.median == inf:
         return "where the default can't be measured"
     return f"{gain.median:.2f} times as fast as the default ({gain.low:.2f} to {gain.high:.2f})"
+
+
+def _write_picture(title: str, trials: Sequence[tuple[float, float | None]], path: Path) -> None:
+    """Write the picture in the format of the suffix of `path`. A trial is its predicted seconds, and its measured ones."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as failure:
+        raise IndexingError(missing_extra("a picture of a search", "tune", failure)) from failure
+    measured = [(k, guess * 1e6, seconds * 1e6) for k, (guess, seconds) in enumerate(trials) if seconds is not None]
+    numbers = [k for k, _, _ in measured]
+    times = [seconds for _, _, seconds in measured]
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    by_trial, by_prediction = figure.subplots(1, 2)
+    by_trial.plot(numbers, times, ".", label="measured")
+    by_trial.step(numbers, list(accumulate(times, min)), where="post", label="best so far")
+    by_trial.set(xlabel="trial", ylabel="us", yscale="log", title=title.replace("$", r"\$"))
+    by_trial.legend()
+    by_prediction.plot([predicted for _, predicted, _ in measured], times, ".")
+    by_prediction.set(xlabel="predicted us", ylabel="measured us", xscale="log", yscale="log")
+    figure.savefig(path)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from typing import TypeAlias
 
 from indexing.device.limits import Limits
 from indexing.kernels.ir.nodes import Kernel
+from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes import PASSES, Pass, TargetFeatures, run_pass
 from indexing.kernels.verify import Verification, check_memory, check_threads
 from indexing.kernels.verify.bounds import check_bounds
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.last_block import check_last_block
-from indexing.kernels.verify.launch import check_launch
 from indexing.kernels.verify.once import check_written_once
 from indexing.kernels.verify.order import compare_order
 from indexing.kernels.verify.races import check_races
@@ -49,7 +50,7 @@ def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
     """The checks of the last kernel of some steps, and of each step."""
     last = steps[-1][2]
     parallel = next((after for p, _, after in reversed(steps) if p.form != "sequential"), steps[0][1])
-    types = [*check_launch(last, limits), *check_types(last)]
+    types = [*_check_launch(last, limits), *check_types(last)]
     if any(c.status == "refuted" for c in types):
         return Verification(tuple(_blamed(types, steps)))
     checks = [*types, *check_memory(last), *check_threads(parallel)]
@@ -110,3 +111,11 @@ def _first_pass_without_proof(check: Callable[[Kernel], Iterable[Check]], steps:
         if all(c.status == "proved" for c in check(before)):
             return p.name
     return ""
+
+
+def _check_launch(kernel: Kernel, limits: Limits) -> Iterator[Check]:
+    """The check of threads, sizes of block and grid, and shared memory, which is known after group reductions are lowered."""
+    shared = sum(prod(b.dimensions) * storage_bytes(b.element_type) for b in kernel.buffers if b.space == "shared")
+    exceeded = limits.exceeded(kernel.grid, kernel.block, shared)
+    subject = f"grid {kernel.grid}, block {kernel.block}, {shared} bytes of shared memory"
+    yield Check("launch", subject, "refuted" if exceeded else "proved", exceeded)

@@ -9,9 +9,9 @@ columns to keep the machine busy, several blocks share each, and the last of the
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.reduction.build import build_reduction
-from indexing.kernels.emitters.reduction.group import group_reductions
 from indexing.kernels.emitters.reduction.match import NAME, match_reduction
 from indexing.kernels.emitters.reduction.plan import plan_reduction, reduction_knobs, threads_share
+from indexing.kernels.emitters.reduction.row_groups import group_reductions
 
 EMITTER = Emitter(
     NAME, match_reduction, plan_reduction, reduction_knobs, build_reduction, threads_share, group=group_reductions

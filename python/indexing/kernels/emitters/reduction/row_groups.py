@@ -371,3 +371,11 @@ def _is_row(rows: Rows) -> bool:
     """Whether the elements of a row are neighbours in memory."""
     sizes = rows.shape.dimensions
     return [d for d in major_to_minor(rows.shape) if sizes[d] > 1][-1] in rows.reduce.ints("dimensions")
+
+
+def group_reductions(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """The kernel around a reduction with outputs for each row; None if it would compute nothing else."""
+    rows = row_group(facts, seed, with_elements=False)
+    if rows is None or not rows.is_worth_it:
+        return None
+    return rows.whole if not rows.needs_rows or rows.has_enough_blocks(device) else None

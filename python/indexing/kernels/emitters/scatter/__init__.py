@@ -11,8 +11,7 @@ scatters of one form: of different arrays, or, where one thread makes all update
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.scatter.build import build_scatter
-from indexing.kernels.emitters.scatter.group import group_scatters
-from indexing.kernels.emitters.scatter.match import NAME, match_scatter
+from indexing.kernels.emitters.scatter.match import NAME, group_scatters, match_scatter
 from indexing.kernels.emitters.scatter.plan import plan_scatter, scatter_knobs
 
 EMITTER = Emitter(

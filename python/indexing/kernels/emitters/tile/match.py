@@ -5,12 +5,16 @@ from __future__ import annotations
 from math import prod
 
 from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.convolution import group_count, is_convolution
+from indexing.kernels.emitters.dot.group import is_sum_of_rows
 from indexing.kernels.emitters.dot.match import planned_product, product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import BY_FACTORS, CAPABILITY, MatrixInstruction
+from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.element_types import element_type
 
@@ -79,3 +83,10 @@ def _is_hero(i: Instruction) -> bool:
 def _is_result(kind: str, accumulator: str) -> bool:
     """Whether sums of the accumulator's type become results of a type by rounding alone."""
     return kind == accumulator or (accumulator == "f32" and element_type(kind).is_narrow_float)
+
+
+def group_tile(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """A kernel around a dot that matrix units compute, but not of a vector whose products are sums of rows."""
+    if not is_tiled(seed.instruction, device) or is_sum_of_rows(seed.instruction):
+        return None
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)

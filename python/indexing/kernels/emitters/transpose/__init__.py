@@ -11,8 +11,7 @@ vice versa, on devices with threads: loops move a few short lines at once withou
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.transpose.build import build_transpose
-from indexing.kernels.emitters.transpose.group import group_transpose
-from indexing.kernels.emitters.transpose.match import NAME, match_transpose, pays_on
+from indexing.kernels.emitters.transpose.match import NAME, group_transpose, match_transpose, pays_on
 from indexing.kernels.emitters.transpose.plan import plan_transpose, transpose_knobs
 
 EMITTER = Emitter(

@@ -6,6 +6,8 @@ from itertools import pairwise
 from math import prod
 
 from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -16,6 +18,7 @@ from indexing.kernels.emitters.transpose.mapping import (
 )
 from indexing.kernels.epilogue import Heroes, heroes_of
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.proposal import Proposal, is_read_repeatedly, storage_of
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import VECTOR_BYTES
 from indexing.ops.registry import traits_of
@@ -88,3 +91,14 @@ def merged_groups(instruction: Instruction) -> Groups | None:
     x, y = (last, in_target[-1]) if run is None else (last - 1, in_target[-2])
     outer = tuple(g for g in range(len(merged)) if g not in (x, y, run))
     return Groups(tuple(prod(sizes[d] for d in m) for m in merged), merged, outer, x, y, run)
+
+
+def group_transpose(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """A kernel of its own for a transpose: readers then read whole sectors, at least once each element."""
+    if not is_worth_a_tile(seed.instruction) or not pays_on(seed.instruction, device):
+        return None
+    if not is_read_repeatedly(facts, seed, filter(facts.can_compute, facts.users_of(seed))):
+        return None
+    bytes_, run = storage_of(seed.arrays[0]), run_bytes(seed.instruction)
+    wasted = bytes_ * (-run % device.memory.sector_bytes) // run
+    return Proposal(seed, {seed}, seed.arrays, launches=-1, saved_bytes=wasted - 2 * bytes_, may_grow=True)
