@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
-from indexing._core import SymbolicExpr, constant
+from indexing._core import IndexingMap, SymbolicExpr, constant
 from indexing.hlo import Instruction
 from indexing.hlo.layout import linearize
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup, combine
@@ -15,6 +16,7 @@ from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
 from indexing.kernels.emitters.rows.match import NAME, OnlineSum, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
+from indexing.kernels.emitters.rows.row_reductions import reduced_by_row
 from indexing.kernels.emitters.rows.weights import weights_of, width_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output
@@ -101,20 +103,31 @@ class _Body:
         """Build all reductions in one pass; the first thread of a row, in the last of its blocks, then has the results."""
         body, plan = self.body, self.plan
         (reductions,) = self.space.passes
+        self._row_reductions(0)
         accumulators = self._accumulate(0, reductions)
         combine(list(accumulators.values()), self.group, plan.threads)
         splits = Splits(body, plan.split_k, plan.tiles, plan.across, list(accumulators.values()))
         with splits.combined(self.group, plan.tile, plan.split, plan.slot):
             self._finish(accumulators)
+            self._row_reductions(1)
             self._per_row()
 
     def _pass(self, number: int, reductions: Sequence[Instruction]) -> None:
         """Build a pass over all elements of the row, after which all threads of the row have the results of reductions."""
+        self._row_reductions(number)
         if not reductions and not any(self.space.levels[o.instruction] == number for o in self.space.per_element):
             return
         accumulators = self._accumulate(number, reductions)
         combine(list(accumulators.values()), self.group, self.plan.threads, to_all=True)
         self._finish(accumulators)
+
+    def _row_reductions(self, number: int) -> None:
+        """Build the members that the threads of a row reduce together, once the results of earlier passes are known."""
+        for reduce in self.space.row_reductions:
+            if self.space.levels[reduce] == number:
+                index = partial(self._index_of_row, self.space.places[reduce])
+                values = reduced_by_row(self.body, self.plan, self.group, reduce, index)
+                self.body.inject(reduce, None, values)
 
     def _accumulate(self, number: int, reductions: Sequence[Instruction]) -> dict[Instruction, Accumulators]:
         """Build the reductions of a thread over its elements, and the stores of outputs in this pass."""
@@ -195,6 +208,10 @@ class _Body:
         if any(self.body.range(counter).lower > 0 for counter in (step, lane)):
             return False
         return [v for counter in (step, lane) for v in self.body.within(counter, 0, 0)] or True
+
+    def _index_of_row(self, place: IndexingMap, row: Index) -> Index:
+        """The index at which a member is read that is the same for the row."""
+        return self.body.mapped(place, tuple(self.plan.index(row, constant(0), constant(0)))).index
 
     def _at(self, instruction: Instruction, index: Index) -> Index:
         return self.body.mapped(self.space.places[instruction], index).index

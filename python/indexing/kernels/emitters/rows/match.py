@@ -2,7 +2,9 @@
 
 An index of the space is an index of the operand of the first reduction. Outputs have an element for each of the space, or
 for each row. Maps are composed from them down to the parameters: an instruction that is read at a single index for an element
-of the space is a *member*. A member whose map uses kept dimensions only is the same for a whole row.
+of the space is a *member*. A member whose map uses kept dimensions only is the same for a whole row. If such a member reduces
+what is not in the space, the threads of a row reduce it together; the elements that it reduces are members of the kernel's
+entry too, at a place for each element of the space, or of the row, and each that is reduced.
 """
 
 from __future__ import annotations
@@ -18,17 +20,20 @@ from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.kernels.emitters.reduction.accumulators import Reducer
+from indexing.kernels.emitters.reduction.mapping import dimensions_of
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import Rows, is_per_element, is_read_at_one_place, may_give_rows
 from indexing.kernels.hero import Output, find_heroes, outputs
 from indexing.ops.online_sums import OnlineForm
 from indexing.ops.reduce import REDUCE
+from indexing.ops.reducer_ops import neutral_element
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
 from indexing.partitioner import PartitionedComputation, Subgraph, partition
 
 NAME = "rows"
 MAX_CANDIDATES = 4  # reductions of different shapes that are tried as the first
+MIN_SHARED = 8  # a thread reduces fewer elements sooner by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,8 @@ class RowSpace:
 
     `passes` has the reductions, each in a later pass than those on whose results its operands depend; `reduced` has the map
     from an index of the space to the element that each reduces. `places` has each member's map from an index of the space to
-    the index at which it is read. `levels` is the number of passes before an
+    the index at which it is read; `reduced_places` those of what members reduce, with a range variable for each
+    dimension that is reduced. `levels` is the number of passes before an
     instruction is known. `per_element` and `per_row` are the outputs. `online` are the sums computed online.
     """
 
@@ -62,6 +68,7 @@ class RowSpace:
     passes: tuple[tuple[Instruction, ...], ...]
     reduced: Mapping[Instruction, IndexingMap]
     places: Mapping[Instruction, IndexingMap]
+    reduced_places: Mapping[Instruction, IndexingMap]
     levels: Mapping[Instruction, int]
     per_element: tuple[Output, ...]
     per_row: tuple[Output, ...]
@@ -100,8 +107,22 @@ class RowSpace:
         return len(self.passes) == 1 and not self.per_element
 
     def is_per_row(self, member: Instruction) -> bool:
-        """Whether a member is the same for all elements of a row."""
-        return not is_per_element(self.places[member], self.first.ints("dimensions"))
+        """Whether a member, or what a member reduces, is the same for all elements of a row."""
+        return not is_per_element(self.place_of(member), self.first.ints("dimensions"))
+
+    def place_of(self, member: Instruction) -> IndexingMap:
+        """The map from an index of the space to the index at which a member is read, or what a member reduces."""
+        return self.places.get(member) or self.reduced_places[member]
+
+    @property
+    def row_reductions(self) -> tuple[Instruction, ...]:
+        """The members that the threads of a row reduce together, operands first."""
+        return tuple(i for i in self.computation.post_order() if self._is_row_reduction(i))
+
+    def _is_row_reduction(self, i: Instruction) -> bool:
+        if i not in self.places or traits_of(i) is not REDUCE or not self.is_per_row(i):
+            return False
+        return neutral_element(i) is not None and dimensions_of(i).reduced >= MIN_SHARED
 
     @property
     def online_totals(self) -> frozenset[Instruction]:
@@ -135,7 +156,7 @@ def partition_space(space: RowSpace) -> PartitionedComputation:
     """The partition that puts the members into the entry, where reductions are injected, and others into functions."""
     computation = space.first.computation
     rest = partition(computation, space.frontier)
-    members = tuple(i for i in computation.post_order() if i in space.places)
+    members = tuple(i for i in computation.post_order() if i in space.places or i in space.reduced_places)
     outputs = [o for o in (*space.per_element, *space.per_row) if o.instruction in space.places]
     roots, maps = (tuple(o.instruction for o in outputs), tuple(space.output_places[o.number] for o in outputs))
     entry = Subgraph("rows", members, roots, space.shape.dimensions, maps, space.reductions)
@@ -153,14 +174,14 @@ def _access(space: RowSpace, member: Instruction) -> Access:
     points = space.shape.element_count
     if space.is_per_row(member):
         return Access(Access.of_all(member.shape.dimensions).map, points)
-    return Access(space.places[member], points)
+    return Access(space.place_of(member), points)
 
 
 def _accesses(space: RowSpace, i: Instruction) -> Iterator[Access]:
     """The accesses of members to an instruction."""
     composer = AccessComposer()
     for user in dict.fromkeys(i.users):
-        if user not in space.places:
+        if user not in space.places and user not in space.reduced_places:
             continue
         for position, indexings in enumerate(output_to_input(user)):
             for m in indexings:
@@ -176,6 +197,7 @@ class _Matching:
     first: Instruction
     accesses: dict[Instruction, set[IndexingMap | None]] = field(default_factory=dict)  # None: not at a single index
     places: dict[Instruction, IndexingMap] = field(default_factory=dict)
+    reduced_places: dict[Instruction, IndexingMap] = field(default_factory=dict)
     reduced: dict[Instruction, IndexingMap] = field(default_factory=dict)
     output_places: dict[int, IndexingMap] = field(default_factory=dict)
     elsewhere: set[Instruction] = field(default_factory=set)
@@ -204,6 +226,7 @@ class _Matching:
             passes,
             self.reduced,
             self.places,
+            self.reduced_places,
             levels,
             tuple(per_element),
             tuple(per_row),
@@ -231,18 +254,22 @@ class _Matching:
             return
         place = next(iter(reads)) if len(reads) == 1 else None
         reduced = None
-        if place is not None and traits_of(i) is REDUCE:
+        if place is not None and not place.ranges and traits_of(i) is REDUCE:
             reduced = self.rows.place_of_reduced(i, place)
         if reduced is not None:
             self.reduced[i] = reduced
             self._read_by_reduction(i, reduced)
-        elif place is not None and not i.shape.is_tuple and not i.called:
-            self.places[i] = place
+        elif place is not None and not i.shape.is_tuple and (not i.called or self._may_be_member(i, place)):
+            (self.reduced_places if place.ranges else self.places)[i] = place
             self._read_by_member(i, place)
         else:
             self.elsewhere.add(i)
             for operand in i.operands:
                 self._record(operand, 0, None)
+
+    def _may_be_member(self, i: Instruction, place: IndexingMap) -> bool:
+        """Whether an instruction is a reduction whose result is read once for an element of the space, or for a row."""
+        return traits_of(i) is REDUCE and not place.ranges
 
     def _read_by_reduction(self, reduce: Instruction, place: IndexingMap) -> None:
         arrays = arrays_of(reduce)
@@ -253,15 +280,17 @@ class _Matching:
 
     def _read_by_member(self, i: Instruction, place: IndexingMap) -> None:
         indexings = output_to_input(i)
-        is_plain = all(is_read_at_one_place(m) for maps in indexings for m in maps)
+        is_plain = traits_of(i) is REDUCE or all(is_read_at_one_place(m) for maps in indexings for m in maps)
         for operand, maps in zip(i.operands, indexings, strict=True):
             for m in maps:
-                self._record(operand, m.leaf, compose(place, m.map).simplify() if is_plain else None)
+                self._record(operand, m.leaf, _composed(place, m.map) if is_plain else None)
             if not is_plain:
                 self._record(operand, 0, None)
 
     def _levels(self) -> dict[Instruction, int] | None:
-        """The number of passes before each instruction is known; None if a non-member depends on a pass."""
+        """The number of passes before each instruction is known; None if a non-member depends on a pass, or a loop for each
+        element does.
+        """
         levels: dict[Instruction, int] = {}
         for i in self.computation.post_order():
             level = max((levels[o] for o in i.operands), default=0)
@@ -270,13 +299,26 @@ class _Matching:
                 if any(levels[o] for o in initial):
                     return None
                 level += 1
-            elif level and i in self.elsewhere:
+            elif level and (i in self.elsewhere or self._reduces_for_elements(i)):
                 return None
             levels[i] = level
         return levels if self.reduced else None
 
+    def _reduces_for_elements(self, i: Instruction) -> bool:
+        """Whether a member reduces elements for each of the space."""
+        return (
+            i in self.places
+            and traits_of(i) is REDUCE
+            and is_per_element(self.places[i], self.first.ints("dimensions"))
+        )
+
     def _frontier(self) -> Iterator[Instruction]:
-        seen: Sequence[Instruction] = [*self.places, *self.reduced]
+        seen: Sequence[Instruction] = [*self.places, *self.reduced_places, *self.reduced]
         for operand in dict.fromkeys(array_source(o, 0)[0] for i in seen for o in i.operands):
             if operand in self.elsewhere and not traits_of(operand).is_source:
                 yield operand
+
+
+def _composed(place: IndexingMap, reads: IndexingMap) -> IndexingMap:
+    """The place of what is read, without the range variables that it does not depend on."""
+    return compose(place, reads).simplify().remove_unused_symbols()

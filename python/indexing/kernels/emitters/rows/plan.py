@@ -222,7 +222,7 @@ def _vector_width(space: RowSpace, d: Dimensions, device: Device) -> int:
     than a vector for each thread of a warp, and rows are few, or where warps touch fewer sectors of wider arrays, weights
     among them.
     """
-    if d.kind != "row" or not is_cheap(space.computation.post_order(), space.reductions):
+    if d.kind != "row" or not is_cheap(space.computation.post_order(), (*space.reductions, *space.row_reductions)):
         return 1
     width = VECTOR_BYTES // _element_bytes(space)
     while width > 1 and (d.fast % width or (d.reduced // width < WARP and d.rows * d.reduced // width < MIN_THREADS)):
@@ -297,3 +297,4 @@ def _accumulated_types(space: RowSpace) -> Iterator[str]:
     for r in space.reductions:
         if r not in space.online_totals:
             yield from online.get(r) or (leaf.element_type for leaf in r.shape.leaves)
+    yield from (r.shape.element_type for r in space.row_reductions)
