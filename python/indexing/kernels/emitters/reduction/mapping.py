@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal, Protocol
 
-from indexing._core import SymbolicExpr, constant
+from indexing._core import Interval, SymbolicExpr, constant
 from indexing.device.limits import Limits
 from indexing.device.record import Device
 from indexing.errors import IndexingError
@@ -34,7 +34,8 @@ class Dimensions:
     """The operand's dimensions, slowest first, without those of size 1, split into kept and reduced ones.
 
     The fastest dimensions are reduced in a row reduction, kept in a column reduction: `fast` is their number of elements,
-    `rows` and `reduced` are those of all kept and of all reduced dimensions.
+    `rows` and `reduced` are those of all kept and of all reduced dimensions. `sizes` are those of a window of the operand if it
+    has `starts`, the least index of each dimension.
     """
 
     kind: Literal["row", "column"]
@@ -42,6 +43,7 @@ class Dimensions:
     kept: tuple[int, ...]
     gone: tuple[int, ...]
     fast: int
+    starts: tuple[int, ...]
 
     @property
     def rows(self) -> int:
@@ -65,17 +67,19 @@ class Dimensions:
 
     def index(self, kept: SymbolicExpr, reduced: SymbolicExpr) -> list[SymbolicExpr]:
         """The operand's index at a position among the kept and one among the reduced elements."""
-        index = [constant(0)] * len(self.sizes)
+        index = [constant(start) for start in self.starts]
         for group, position in ((self.kept, kept), (self.gone, reduced)):
             for d, part in zip(group, delinearize(position, [self.sizes[g] for g in group]), strict=True):
-                index[d] = part
+                index[d] += part
         return index
 
 
-def dimensions_of(reduce: Instruction) -> Dimensions:
-    """The dimensions of a reduction, in the memory order of its operands."""
+def dimensions_of(reduce: Instruction, window: Sequence[Interval] | None = None) -> Dimensions:
+    """The dimensions of a reduction, in the memory order of its operands, or of a window of them."""
     shape = reduce.operands[0].shape
-    order = [d for d in major_to_minor(shape) if shape.dimensions[d] != 1]
+    window = window or [Interval(0, n - 1) for n in shape.dimensions]
+    sizes = tuple(w.upper - w.lower + 1 for w in window)
+    order = [d for d in major_to_minor(shape) if sizes[d] != 1]
     gone = set(reduce.ints("dimensions"))
     kept = tuple(d for d in order if d not in gone)
     reduced = tuple(d for d in order if d in gone)
@@ -84,8 +88,9 @@ def dimensions_of(reduce: Instruction) -> Dimensions:
     for d in reversed(order):
         if (d in gone) != is_row:
             break
-        fast *= shape.dimensions[d]
-    return Dimensions("row" if is_row else "column", shape.dimensions, kept, reduced, fast)
+        fast *= sizes[d]
+    starts = tuple(w.lower for w in window)
+    return Dimensions("row" if is_row else "column", sizes, kept, reduced, fast, starts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import prod
 
-from indexing._core import IndexingMap, compose
+from indexing._core import IndexingMap, Interval, compose
 from indexing.errors import InvalidMap
 from indexing.hlo import Computation, Instruction, Module, Shape
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.kernels.emitters.reduction.accumulators import Reducer
-from indexing.kernels.emitters.reduction.mapping import dimensions_of
+from indexing.kernels.emitters.reduction.mapping import Dimensions, dimensions_of
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import Rows, is_per_element, is_read_at_one_place, may_give_rows
 from indexing.kernels.hero import Output, find_heroes, outputs
@@ -74,6 +75,7 @@ class RowSpace:
     per_row: tuple[Output, ...]
     output_places: Mapping[int, IndexingMap]  # by the output's number
     frontier: tuple[Instruction, ...]  # instructions that members read at several indices, or in loops of their own
+    window: tuple[Interval, ...] | None = None  # the indices that outputs need, if they are slices of all rows
     online: tuple[OnlineSum, ...] = ()
 
     @property
@@ -90,6 +92,11 @@ class RowSpace:
     def computation(self) -> Computation:
         """The fusion's computation."""
         return self.first.computation
+
+    @property
+    def dimensions(self) -> Dimensions:
+        """The dimensions of the rows that outputs need."""
+        return dimensions_of(self.first, self.window)
 
     @property
     def parts(self) -> PartitionedComputation:
@@ -201,6 +208,7 @@ class _Matching:
     reduced: dict[Instruction, IndexingMap] = field(default_factory=dict)
     output_places: dict[int, IndexingMap] = field(default_factory=dict)
     elsewhere: set[Instruction] = field(default_factory=set)
+    window: tuple[Interval, ...] | None = None
 
     def space(self) -> RowSpace | None:
         self.rows = Rows(self.first)
@@ -209,9 +217,13 @@ class _Matching:
         for output in outputs(self.computation):
             is_per_element = output.shape.element_count == self.rows.shape.element_count
             place = self._moved(output) if is_per_element else self.rows.place_of(output.shape)
+            window = None
             if place is None:
+                place, window = self._sliced(output)
+            if place is None or (self.output_places and window != self.window):
                 return None
-            (per_element if is_per_element else per_row).append(output)
+            self.window = window
+            (per_element if is_per_element or window else per_row).append(output)
             self.output_places[output.number] = place
             self._record(output.instruction, output.leaf, place)
         for i in reversed(self.computation.post_order()):
@@ -232,6 +244,7 @@ class _Matching:
             tuple(per_row),
             self.output_places,
             tuple(self._frontier()),
+            self.window,
         )
 
     def _moved(self, output: Output) -> IndexingMap | None:
@@ -242,6 +255,22 @@ class _Matching:
             with suppress(InvalidMap):
                 return epilogue_indexing(nearest[0], output.instruction).simplify()
         return self.rows.place_of(output.shape)
+
+    def _sliced(self, output: Output) -> tuple[IndexingMap | None, tuple[Interval, ...] | None]:
+        """The map from an index of the space to that of an output that has whole rows of it, and the window of these rows."""
+        sizes, member = self.rows.shape.dimensions, output.instruction
+        while member.shape.is_tuple or member.shape.dimensions != sizes:
+            if len(member.operands) != 1 or member.called:
+                return None, None
+            member = member.operands[0]
+        with suppress(InvalidMap):
+            place = epilogue_indexing(member, output.instruction).simplify()
+            window = tuple(v.interval for v in place.dims)
+            whole = all((window[d].lower, window[d].upper) == (0, sizes[d] - 1) for d in self.first.ints("dimensions"))
+            is_plain = not (place.constraints or place.ranges or place.runtimes)
+            if is_plain and whole and prod(w.upper - w.lower + 1 for w in window) == output.shape.element_count:
+                return IndexingMap.from_tensor_sizes(place.results, list(sizes)), window
+        return None, None
 
     def _record(self, operand: Instruction, leaf: int, place: IndexingMap | None) -> None:
         source, _ = array_source(operand, leaf)
@@ -283,9 +312,16 @@ class _Matching:
         is_plain = traits_of(i) is REDUCE or all(is_read_at_one_place(m) for maps in indexings for m in maps)
         for operand, maps in zip(i.operands, indexings, strict=True):
             for m in maps:
-                self._record(operand, m.leaf, _composed(place, m.map) if is_plain else None)
+                self._record(operand, m.leaf, self._composed(place, m.map) if is_plain else None)
             if not is_plain:
                 self._record(operand, 0, None)
+
+    def _composed(self, place: IndexingMap, reads: IndexingMap) -> IndexingMap:
+        """The place of what is read, without the range variables that it does not depend on, stated for the whole space."""
+        composed = compose(place, reads).simplify().remove_unused_symbols()
+        if self.window is None or composed.ranges or composed.constraints:
+            return composed
+        return IndexingMap.from_tensor_sizes(composed.results, list(self.rows.shape.dimensions)).simplify()
 
     def _levels(self) -> dict[Instruction, int] | None:
         """The number of passes before each instruction is known; None if a non-member depends on a pass, or a loop for each
@@ -317,8 +353,3 @@ class _Matching:
         for operand in dict.fromkeys(array_source(o, 0)[0] for i in seen for o in i.operands):
             if operand in self.elsewhere and not traits_of(operand).is_source:
                 yield operand
-
-
-def _composed(place: IndexingMap, reads: IndexingMap) -> IndexingMap:
-    """The place of what is read, without the range variables that it does not depend on."""
-    return compose(place, reads).simplify().remove_unused_symbols()

@@ -16,7 +16,6 @@ from indexing.kernels.emitters.reduction.mapping import (
     Dimensions,
     ceil_div,
     checked_threads,
-    dimensions_of,
     legal_splits,
     power_of_two,
     threads_of_row,
@@ -54,7 +53,7 @@ def plan_rows(
     with online sums. `split_k`, 1 to 1024 blocks that share a row, at most one for each step that its threads would take; more
     than 1 only with `keep` 3, if that leaves a single pass without outputs per element.
     """
-    d = dimensions_of(space.first)
+    d = space.dimensions
     width = _vector_width(space, d, device)
     if vector_width is not None:
         check_width(vector_width, d.fast if d.kind == "row" else 1)
