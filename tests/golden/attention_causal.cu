@@ -356,10 +356,9 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
     const f32 v91 = largest[j90];
     const f32 v92 = total[j90];
     const f32 v93 = is_finite_f32(v91) ? v91 : 0.0f;
-    const f32 v94 = maximum_f32((-inf_f32), v91);
-    const f32 v95 = exp_f32(v93 - v94);
+    const f32 v95 = exp_f32(v93 - v91);
     const f32 v96 = 0.0f + v92 * v95;
-    largest[j90] = v94;
+    largest[j90] = v91;
     total[j90] = v96;
     factor[j90] = v95;
   }

@@ -369,7 +369,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
     __align__(16) u16 x11[2];
     const s32 j94 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64;
     const f32 v95 = is_finite_f32(v9) ? v9 : 0.0f;
-    const f32 v96 = maximum_f32((-inf_f32), v9);
+    const f32 v96 = v9;
     const f32 v97 = exp_f32(v95 - v96);
     const f32 v98 = 0.0f + v11 * v97;
     #pragma unroll 8
@@ -390,7 +390,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
     __align__(16) u16 x12[2];
     const s32 j105 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8;
     const f32 v106 = is_finite_f32(v10) ? v10 : 0.0f;
-    const f32 v107 = maximum_f32((-inf_f32), v10);
+    const f32 v107 = v10;
     const f32 v108 = exp_f32(v106 - v107);
     const f32 v109 = 0.0f + v12 * v108;
     #pragma unroll 8

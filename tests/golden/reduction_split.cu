@@ -160,8 +160,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
     if (th_x <= 127) {
       const s32 j10 = th_x;
       const f32 v11 = w0[j10];
-      const f32 v12 = maximum_f32(v0, v11);
-      v0 = v12;
+      v0 = v11;
     }
     const f32 t0 = __shfl_down_sync(0xffffffffu, v0, 16);
     const f32 v0_1 = maximum_f32(v0, t0);
@@ -190,8 +189,8 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
     const f32 v0_7 = maximum_f32(v0, t12);
     v0 = v0_7;
     if (th_x <= 0) {
-      const f32 v13 = maximum_f32(0.0f, v0);
-      o0[0] = v13;
+      const f32 v12 = maximum_f32(0.0f, v0);
+      o0[0] = v12;
     }
   }
 }

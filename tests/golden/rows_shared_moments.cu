@@ -227,29 +227,10 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
       const s32 v31 = w1[j29 + (bl_x >> 4) * 16];
       const f32 v32 = w2[j29 + (bl_x >> 4) * 16];
       const f32 v33 = w3[j29 + (bl_x >> 4) * 16];
-      const f32 v34 = v0 + v30;
-      const s32 v35 = (s32)((u32)v1 + (u32)v31);
-      const f32 v36 = (f32)v31;
-      const s32 v37 = maximum_s32(v35, 1);
-      const f32 v38 = (f32)v37;
-      const f32 v39 = v36 / v38;
-      const f32 v40 = 1.0f - v39;
-      const f32 v41 = v2 * v40;
-      const f32 v42 = v32 * v39;
-      const f32 v43 = v41 + v42;
-      const f32 v44 = v3 + v33;
-      const bool v45 = v2 == v32;
-      const f32 v46 = v32 - v2;
-      const f32 v47 = v45 ? 0.0f : v46;
-      const f32 v48 = (f32)v1;
-      const f32 v49 = v48 * v39;
-      const f32 v50 = v47 * v49;
-      const f32 v51 = v50 * v47;
-      const f32 v52 = v44 + v51;
-      v0 = v34;
-      v1 = v35;
-      v2 = v43;
-      v3 = v52;
+      v0 = v30;
+      v1 = v31;
+      v2 = v32;
+      v3 = v33;
     }
     const f32 t0 = __shfl_down_sync(0xffffffffu, v0, 8);
     const s32 t1 = __shfl_down_sync(0xffffffffu, v1, 8);
@@ -303,18 +284,18 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
     v1 = t29;
     v2 = t30;
     v3 = t31;
-    const f32 v53 = 0.0f + v0;
-    const f32 v54 = v53 / 65536.0f;
-    const f32 v55 = (f32)v1;
-    const f32 v56 = v2 - v54;
-    const f32 v57 = v56 * v56;
-    const f32 v58 = v55 * v57;
-    const f32 v59 = v3 + v58;
-    v3 = v59;
-    const f32 v60 = 0.0f + v3;
+    const f32 v34 = 0.0f + v0;
+    const f32 v35 = v34 / 65536.0f;
+    const f32 v36 = (f32)v1;
+    const f32 v37 = v2 - v35;
+    const f32 v38 = v37 * v37;
+    const f32 v39 = v36 * v38;
+    const f32 v40 = v3 + v39;
+    v3 = v40;
+    const f32 v41 = 0.0f + v3;
     if (th_x <= 0) {
-      o0[bl_x >> 4] = v54;
-      o1[bl_x >> 4] = v60;
+      o0[bl_x >> 4] = v35;
+      o1[bl_x >> 4] = v41;
     }
   }
 }

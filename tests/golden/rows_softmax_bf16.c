@@ -110,7 +110,7 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 64; th_x++) {
       const f32 v2 = v2_of[th_x];
-      const f32 v7 = maximum_f32((-inf_f32), v2);
+      const f32 v7 = v2;
       f32 v8 = (-0.0f);
       v7_of[th_x] = v7;
       v8_of[th_x] = v8;

@@ -104,7 +104,7 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   v2 = part0[(th_x >> 5) * 32];
-  const f32 v8 = maximum_f32((-inf_f32), v2);
+  const f32 v8 = v2;
   f32 v9 = (-0.0f);
   #pragma unroll 4
   for (s32 step10 = 0; step10 < 4; step10++) {

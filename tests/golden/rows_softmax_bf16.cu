@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
   v2 = v0_4;
   const f32 t10 = __shfl_sync(0xffffffffu, v2, 0, 32);
   v2 = t10;
-  const f32 v8 = maximum_f32((-inf_f32), v2);
+  const f32 v8 = v2;
   f32 v9 = (-0.0f);
   #pragma unroll 4
   for (s32 step10 = 0; step10 < 4; step10++) {

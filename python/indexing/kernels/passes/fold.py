@@ -148,6 +148,8 @@ class _Folder:
             return TRUE if decided else FALSE
         if op.opcode == "clamp" and self._lies_between(*op.operands):
             return op.operands[1]
+        if op.opcode in _EXTREMA and (operand := _beside_neutral(op)) is not None:
+            return operand
         if op.opcode == "select" and isinstance(first, ir.Constant):
             return op.operands[1] if first.value else op.operands[2]
         if op.opcode == "convert" and isinstance(first, ir.Constant):
@@ -189,6 +191,7 @@ def _most(kind: str) -> int:
     return (1 << (int(kind[1:]) - (kind[0] == "s"))) - 1
 
 
+_EXTREMA = {"maximum": -math.inf, "minimum": math.inf}  # with the value that leaves every other one as it is, also NaN
 _ORDERS = frozenset({"lt", "le", "gt", "ge"})
 _PREDICATES = frozenset({"and", "or", "not", "xor"})
 
@@ -229,6 +232,13 @@ def _never_holds(op: ir.Op) -> bool:
         return False
     small, large = op.operands if op.opcode == "lt" else reversed(op.operands)
     return _is_float(small, math.inf) or _is_float(large, -math.inf)
+
+
+def _beside_neutral(op: ir.Op) -> ir.Value | None:
+    """The other operand of an extremum with an infinity that never is the result; None if there is no such operand."""
+    a, b = op.operands
+    neutral = _EXTREMA[op.opcode]
+    return b if _is_float(a, neutral) else a if _is_float(b, neutral) else None
 
 
 def _root(power: ir.Op) -> ir.Op:

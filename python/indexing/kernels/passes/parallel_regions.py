@@ -11,6 +11,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
 from indexing.kernels.ir.types import decoded, encoded, storage_type
+from indexing.kernels.passes.group_loops import GroupLoops, array_of
 from indexing.kernels.passes.uniform import AXES, tiles_of_sums
 from indexing.walks import reached
 
@@ -157,11 +158,6 @@ def _values(named: Iterable[ir.Statement | None]) -> Iterator[ir.Value]:
             yield s.value
 
 
-def array_of(name: str) -> str:
-    """The name of the array that holds a value of each thread."""
-    return f"{name}_of"
-
-
 class ThreadLoops:
     """Assembles the kernel."""
 
@@ -175,7 +171,6 @@ class ThreadLoops:
         self.thread = _thread_number(kernel.block)
         self.uses = {s.number: self._use(s) for s in _regions_and_reductions(items) if isinstance(s, ParallelRegion)}
         self.reductions = [t.statement for t in _regions_and_reductions(items) if isinstance(t, GroupReduction)]
-        self.combined = 0  # the number of calls of combiners
         self.kinds = {name: kind for use in self.uses.values() for name, kind in use.defined.items()}
         self.mutable = {name for use in self.uses.values() for name in use.variables}
         self.given = {v: e for use in self.uses.values() for v, e in use.given.items()}
@@ -183,6 +178,7 @@ class ThreadLoops:
         self.kept_indices = self._kept_indices()
         self.spread = self._spread()
         self.tiles = tiles_of_sums(kernel)
+        self.groups = GroupLoops(self.threads, self.variables)
 
     # ------------------------------------------------------------ values live across regions
 
@@ -278,7 +274,11 @@ class ThreadLoops:
         arrays = [self._array(kept, self.kinds[name]) for name, kept in self.kept.items()]
         arrays += [self._array(kept, "s64") for kept in self.kept_indices.values()]
         return replace(
-            self.original, block=(1, 1, 1), buffers=(*own, *arrays), variables=tuple(self.variables), body=body
+            self.original,
+            block=(1, 1, 1),
+            buffers=(*own, *arrays, *self.groups.buffers()),
+            variables=tuple(self.variables),
+            body=body,
         )
 
     def _array(self, name: str, kind: str) -> ir.Buffer:
@@ -290,7 +290,7 @@ class ThreadLoops:
                 return
             yield self._loops(self._region(item))
         elif isinstance(item, GroupReduction):
-            yield from self._group_reduction(item.statement)
+            yield from self.groups.loops(item.statement)
         elif isinstance(item.statement, ir.For):
             yield replace(item.statement, body=self._block(item.then))
         elif isinstance(item.statement, ir.If):
@@ -406,65 +406,3 @@ class ThreadLoops:
             store = ir.Store(s.destination, (s.destination_index + k,), self._moved(load))
             to = self._cell_of(s.destination, store.index) if s.destination in self.spread else store.index
             yield replace(store, index=to)
-
-    # ------------------------------------------------------------ reductions
-
-    def _group_reduction(self, s: ir.GroupReduce) -> Iterator[ir.Statement]:
-        """A group reduction: the arrays' second halves are combined into their first halves, until one element is left."""
-        left = s.threads
-        groups = self.threads // (s.threads * s.distance)
-        while left > 1:
-            half = -(-left // 2)
-            others = left - half
-            here, counters = constant(0), []
-            for name, size, stride in (("cell", others * s.distance, 1), ("group", groups, s.threads * s.distance)):
-                if size > 1:
-                    counters.append((self._counter(name, size), size))
-                    here = here + variable(counters[-1][0]) * stride
-            body = self._combined(s, here, here + half * s.distance)
-            for counter, size in counters:
-                body = (ir.For(counter, constant(0), constant(size), 1, body),)
-            yield from body
-            left = half
-        if s.to_all:
-            yield self._spread_result(s)
-
-    def _spread_result(self, s: ir.GroupReduce) -> ir.Statement:
-        """A loop that copies the first thread's cells to all threads of each group."""
-        first, cell, counters = constant(0), constant(0), []
-        whole = s.threads * s.distance
-        for name, size, stride in (
-            ("cell", s.distance, 1),
-            ("part", s.threads, s.distance),
-            ("group", self.threads // whole, whole),
-        ):
-            if size > 1:
-                number = self._counter(name, size)
-                counters.append((number, size))
-                cell = cell + variable(number) * stride
-                first = first if name == "part" else first + variable(number) * stride
-        body: ir.Block = tuple(
-            ir.Store(self.kept[n], (cell,), ir.Load(storage_type(t), self.kept[n], (first,)))
-            for n, t in zip(s.names, s.types, strict=True)
-        )
-        for counter, size in counters:
-            body = (ir.For(counter, constant(0), constant(size), 1, body),)
-        return body[0]
-
-    def _counter(self, name: str, size: int) -> int:
-        number = len(self.variables)
-        self.variables.append(ir.IndexVariable(f"{name}{number}", Interval(0, max(size - 1, 0)), "loop"))
-        return number
-
-    def _combined(self, s: ir.GroupReduce, here: SymbolicExpr, other: SymbolicExpr) -> ir.Block:
-        arguments = [self._cell(n, t, place) for place in (here, other) for n, t in zip(s.names, s.types, strict=True)]
-        names = tuple(f"{n}_both{self.combined or ''}" for n in s.names)
-        self.combined += 1
-        stores = [
-            ir.Store(self.kept[name], (here,), encoded(kind, ir.Ref(kind, both)))
-            for name, both, kind in zip(s.names, names, s.types, strict=True)
-        ]
-        return (ir.CallFunction(names, s.combiner, (), tuple(arguments)), *stores)
-
-    def _cell(self, name: str, kind: str, place: SymbolicExpr) -> ir.Value:
-        return decoded(kind, ir.Load(storage_type(kind), self.kept[name], (place,)))

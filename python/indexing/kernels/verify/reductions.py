@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from indexing._core import SymbolicExpr
 from indexing.errors import IndexingError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.passes.parallel_regions import array_of
+from indexing.kernels.passes.group_loops import array_of, pairs_of
 from indexing.kernels.verify.check import Check
 from indexing.lazy import np
 
@@ -85,9 +85,9 @@ def _is_like(s: ir.Statement, t: ir.Statement) -> bool:
 def _sequential_runs(before: ir.Kernel, after: ir.Kernel) -> Iterator[tuple[Run, list[ir.Statement]]]:
     """Each reduction with the statements, outside of loops over threads, that write the arrays of its names."""
     reductions = [s for s in ir.statements(before.body) if isinstance(s, ir.GroupReduce)]
-    units = list(_units(after.body, {array_of(n) for r in reductions for n in r.names}))
+    units = list(_units(after.body, {array for r in reductions for array in _arrays(r)}))
     for r in reductions:
-        own = {array_of(n) for n in r.names}
+        own = _arrays(r)
         while units and not units[0]:
             units.pop(0)
         replacement: list[ir.Statement] = []
@@ -96,6 +96,11 @@ def _sequential_runs(before: ir.Kernel, after: ir.Kernel) -> Iterator[tuple[Run,
         yield [r], replacement
     if any(units):
         raise IndexingError("there are more statements than the reductions need")
+
+
+def _arrays(r: ir.GroupReduce) -> set[str]:
+    """The arrays that a reduction's values are kept in."""
+    return {array(n) for n in r.names for array in (array_of, pairs_of)}
 
 
 def _units(block: ir.Block, arrays: set[str]) -> Iterator[list[ir.Statement]]:

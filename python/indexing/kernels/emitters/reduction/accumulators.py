@@ -106,11 +106,11 @@ class Accumulators:
         conditions if it isn't known statically. Elements that don't come in order have a `reducer` for that.
         """
         reducer = reducer or self.computation
-        if self.neutral is not None or is_first is False:
-            self._merge(lane, values, reducer)
-            return
         if is_first is True:
             self._set(lane, values)
+            return
+        if self.neutral is not None or is_first is False:
+            self._merge(lane, values, reducer)
             return
         with self.body.when(is_first):
             self._set(lane, values)

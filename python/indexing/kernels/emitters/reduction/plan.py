@@ -41,6 +41,7 @@ MAX_IN_LANE = 8  # without threads, one lane reduces a row of at most so many el
 # Rows of at most so many elements are reduced side by side from shared memory, where threads are loops: those of several
 # arrays, those that are computed from what all rows or all elements of one read, and others.
 MAX_STAGED_PAIRS, MAX_STAGED_ALIKE, MAX_STAGED = 128, 64, 32
+MIN_PAIRED = 256  # threads of a block whose values are combined pair by pair
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
 MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
 MAX_SHORT_COLUMN = 16  # one thread reduces a column of at most so many elements, of however few columns
@@ -82,7 +83,7 @@ def plan_reduction(
 def _planned(match: Heroes, d: Dimensions, width: int, threads: int, device: Device) -> ReductionPlan:
     """The plan with one block for each row or column; a block has as many rows as its shared memory has room for."""
     values = value_bytes(leaf.element_type for hero in match.heroes for leaf in hero.shape.leaves)
-    across = _rows_across(d, threads, device) if d.kind == "row" else _columns_across(d, width, threads, device)
+    across = _rows_across(d, width, threads, device) if d.kind == "row" else _columns_across(d, width, threads, device)
     staged = _staged_bytes(match) if threads == 1 and _are_staged(match, d, device) else 0
     plan = ReductionPlan(d, threads, across, width, 1, values, device.dialect, device.widths.reads_ahead, staged)
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
@@ -95,8 +96,11 @@ def _most_shared(plan: ReductionPlan) -> ReductionPlan:
     return plan.with_splits(plan.threads) if _most_splits(plan) >= plan.threads else plan
 
 
-def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
-    return min(max(device.widths.block_size // threads, 1), power_of_two(d.rows))
+def _rows_across(d: Dimensions, width: int, threads: int, device: Device) -> int:
+    """The rows of a block: where threads are loops, enough for full vectors of pairs if each thread has one element."""
+    is_paired = d.reduced <= threads * width and 1 < threads and not TARGETS[device.dialect].has_threads
+    most = MIN_PAIRED if is_paired else device.widths.block_size
+    return min(max(most // threads, 1), power_of_two(d.rows))
 
 
 def _shared_by_blocks(match: Heroes, plan: ReductionPlan, split_k: int | None, device: Device) -> ReductionPlan:
