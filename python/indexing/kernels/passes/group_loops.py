@@ -80,19 +80,19 @@ class GroupLoops:
         return ir.For(counter, constant(0), constant(size), 1, body)
 
     def _spread_result(self, s: ir.GroupReduce) -> ir.Statement:
-        """A loop that copies the first thread's cells to all threads of each group."""
+        """A loop that copies the first thread's cells to all other threads of each group."""
         first, cell, counters = constant(0), constant(0), []
         whole = s.threads * s.distance
         for name, size, stride in (
             ("cell", s.distance, 1),
-            ("part", s.threads, s.distance),
+            ("part", s.threads - 1, s.distance),
             ("group", self.threads // whole, whole),
         ):
-            if size > 1:
+            if size > 1 or name == "part":
                 number = self._counter(name, size)
                 counters.append((number, size))
-                cell = cell + variable(number) * stride
-                first = first if name == "part" else first + variable(number) * stride
+                place = variable(number) * stride
+                cell, first = (cell + place + stride, first) if name == "part" else (cell + place, first + place)
         body: ir.Block = tuple(
             ir.Store(array_of(n), (cell,), ir.Load(storage_type(t), array_of(n), (first,)))
             for n, t in zip(s.names, s.types, strict=True)

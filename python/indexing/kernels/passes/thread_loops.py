@@ -17,8 +17,11 @@ from typing import cast
 from indexing._core import Interval, SymbolicExpr, constant
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import all_values, expressions_of, subvalues
+from indexing.kernels.ir.memory import Memory
+from indexing.kernels.ir.traversal import all_values, expressions_of, rewrite_values, subvalues
+from indexing.kernels.ir.types import decoded, storage_type
 from indexing.kernels.passes.affine import make_indices_affine
+from indexing.kernels.passes.group_loops import array_of
 from indexing.kernels.passes.parallel_regions import GroupReduction, Guards, Item, ParallelRegion, Shared, ThreadLoops
 from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, has_barrier
 from indexing.ops.element_types import element_type
@@ -39,6 +42,8 @@ class _Splitter:
     def __init__(self, kernel: ir.Kernel) -> None:
         self.kernel = kernel
         self.uniform = Uniformity(kernel)
+        self.memory = Memory(kernel)
+        self.written = {m for s in ir.statements(kernel.body) for m in self.memory.written(s)}
         self.variables = {
             *range(AXES, IDS),
             *(k for k in range(AXES) if kernel.block[k] == 1),
@@ -47,12 +52,15 @@ class _Splitter:
         self.intervals = [v.interval for v in kernel.variables]
         self.regions = 0
         self.guards = 0
+        self.reductions = 0
 
     def block(self, block: ir.Block, guards: Guards) -> list[Item]:
         """The items of a block whose statements are run by all threads for which the guards hold."""
         items: list[Item] = []
         current: ParallelRegion | None = None
+        reduced: dict[str, ir.Ref] = {}
         for statement in block:
+            statement = _with_reduced(statement, reduced)
             placement = self._place(statement, guards, items)
             if placement == "after":
                 current = None
@@ -65,7 +73,22 @@ class _Splitter:
             elif current is not None and items[-1] is not current:  # before the current region
                 items.remove(current)
                 items.append(current)
+            if isinstance(statement, ir.GroupReduce) and statement.to_all and statement.threads == self.uniform.threads:
+                reduced |= self._reduced(statement, items)
         return items
+
+    def _reduced(self, s: ir.GroupReduce, items: list[Item]) -> dict[str, ir.Ref]:
+        """The names of the values that a reduction over the whole block gives to all threads, each read once for them."""
+        names = {}
+        for name, kind in zip(s.names, s.types, strict=True):
+            names[name] = ir.Ref(kind, f"{name}_all{self.reductions or ''}")
+            cell = ir.Load(storage_type(kind), array_of(name), (constant(0),))
+            items.append(Shared(ir.Let(names[name].name, decoded(kind, cell))))
+        self.reductions += 1
+        known = {ref.name for ref in names.values()}
+        self.names |= known
+        self.uniform.names |= known
+        return names
 
     def _place(self, s: ir.Statement, guards: Guards, items: list[Item]) -> str:
         """Place a statement outside of regions if possible; returns its relation to the region: `before`, `inside`, `after`."""
@@ -87,14 +110,12 @@ class _Splitter:
                 self._widen(s.variable, known.range(self.intervals))
             items.append(Shared(s))
             return "before"
-        if isinstance(s, ir.Let) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
-            self.names.add(s.name)
-            items.append(Shared(s))
-            return "after"
-        if isinstance(s, ir.LetIndex) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
-            self.variables.add(s.variable)
-            items.append(Shared(s))
-            return "after"
+        if isinstance(s, ir.Let | ir.LetIndex) and not guards and self._knows(s.value):
+            reads_written = any(m in self.written for m in self.memory.read(s))
+            if not reads_written or self.uniform.is_control_value(s):
+                self._note(s)
+                items.append(Shared(s))
+                return "after" if reads_written else "before"
         if (
             isinstance(s, ir.For)
             and self.uniform.is_shared(s)
@@ -118,6 +139,13 @@ class _Splitter:
                 f"kernel {self.kernel.name} has a barrier in a {type(s).__name__.lower()} that threads do not share"
             )
         return "inside"
+
+    def _note(self, s: ir.Let | ir.LetIndex) -> None:
+        """Let a name or an index be known outside of regions."""
+        if isinstance(s, ir.Let):
+            self.names.add(s.name)
+        else:
+            self.variables.add(s.variable)
 
     def _widen(self, variable: int, values: Interval) -> None:
         """Let the interval of a variable contain all values that it has outside of the conditions that bound it."""
@@ -160,6 +188,22 @@ class _Splitter:
         other = ir.Op("not", "pred", (taken,))
         known = tuple(c for c in s.conditions if isinstance(c, ir.Within))
         return [first, *self.block(s.then, (*guards, (*known, taken))), *self.block(s.otherwise, (*guards, (other,)))]
+
+
+def _with_reduced(s: ir.Statement, reduced: dict[str, ir.Ref]) -> ir.Statement:
+    """A statement that reads reduced values by the names that all threads share, unless it gives them others."""
+    inner = ir.statements((s,))
+    for name in [n for t in inner for n in _changed(t)]:
+        reduced.pop(name, None)
+    if not reduced:
+        return s
+    (s,) = rewrite_values((s,), lambda v: reduced.get(v.name, v) if isinstance(v, ir.Ref) else v)
+    return s
+
+
+def _changed(s: ir.Statement) -> tuple[str, ...]:
+    """The variables that a statement itself gives new values."""
+    return (s.name,) if isinstance(s, ir.Assign) else s.names if isinstance(s, ir.GroupReduce) else ()
 
 
 def _has_widths_apart(s: ir.If) -> bool:
