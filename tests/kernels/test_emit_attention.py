@@ -285,6 +285,14 @@ def test_planning_leaves_products_to_faster_kernels() -> None:
     assert [k.emitter for k in ix.emit_all(small, device="V100")] == ["attention"]
 
 
+def test_panels_of_a_few_more_keys_are_one_step() -> None:
+    """Of 65 keys, five panels of 16 have the least that are not there; steps of more than 96 do not fit into the cache."""
+    for keys, panels in ((65, 5), (96, 6), (97, 4), (128, 4)):
+        assert (
+            ix.knobs(ix.hlo.parse(attention(sizes=Sizes(keys=keys))).entry, dialect="c").default["key_panels"] == panels
+        )
+
+
 # ---------------------------------------------------------------- faults
 
 

@@ -104,7 +104,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("hoist-from-lanes", _for_vectors(hoist_invariants), "memory"),
     Pass("unroll-in-lanes", _for_vectors(unroll_in_lanes), "memory"),
     Pass("unswitch", _for_any(unswitch), "memory"),
-    Pass("split-lanes", _for_any(split_into_lanes), "memory"),
+    Pass("split-lanes", lambda kernel, target: split_into_lanes(kernel, target.has_threads), "memory"),
     Pass("peel", _for_any(peel_loops), "memory"),
     Pass("hoist", _for_any(hoist_invariants), "memory"),
     Pass("flatten", _for_any(flatten_buffers), "memory"),

@@ -1,6 +1,8 @@
 """Splitting of whole and partial vectors: in a loop over lanes that checks bounds for each lane, whole vectors need no check.
 
 for lane: if base + lane <= last: ...   becomes   if base + width - 1 <= last: for lane: ...   else: the same as before
+
+Where threads are loops, so are those that compute something else out of bounds: compilers make vectors of whole ones.
 """
 
 from __future__ import annotations
@@ -16,23 +18,23 @@ from indexing.kernels.passes.lanes import lane_count
 MAX_COPIED = 128  # statements that may be duplicated
 
 
-def split_into_lanes(kernel: Kernel) -> Kernel:
+def split_into_lanes(kernel: Kernel, has_threads: bool) -> Kernel:
     """The kernel with separate loops over the lanes of whole vectors and of partial ones."""
     names = Names(kernel.variables, kernel.body)
 
     def on_block(block: Block) -> Block:
-        return same_block(block, [_split(s, names) if isinstance(s, For) else s for s in block])
+        return same_block(block, [_split(s, names, has_threads) if isinstance(s, For) else s for s in block])
 
     body = rewrite_blocks(kernel.body, on_block)
     return replace(kernel, body=body, variables=tuple(names.variables))
 
 
-def _split(loop: For, names: Names) -> Statement:
+def _split(loop: For, names: Names, has_threads: bool) -> Statement:
     width = lane_count(loop)
     if not width or len(loop.body) != 1 or sum(1 for _ in statements(loop.body)) > MAX_COPIED:
         return loop
     branch = loop.body[0]
-    if not isinstance(branch, If) or branch.otherwise or len(branch.conditions) != 1:
+    if not isinstance(branch, If) or (branch.otherwise and has_threads) or len(branch.conditions) != 1:
         return loop
     condition = branch.conditions[0]
     if not isinstance(condition, Within) or condition.lower is not None:
@@ -41,7 +43,8 @@ def _split(loop: For, names: Names) -> Statement:
     if last is None:
         return loop
     whole = replace(loop, body=branch.then)
-    return If((Within(last, None, condition.upper),), (whole,), (_without_last(loop, names, width),))
+    partial = _of_lanes(loop, names, width if branch.otherwise else width - 1)  # the last lane is not in bounds
+    return If((Within(last, None, condition.upper),), (whole,), (partial,))
 
 
 def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) -> SymbolicExpr | None:
@@ -57,10 +60,10 @@ def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) ->
     return at[2].simplify(intervals)
 
 
-def _without_last(loop: For, names: Names, width: int) -> For:
-    """The loop of a partial vector, without the last lane, which is never in bounds."""
+def _of_lanes(loop: For, names: Names, count: int) -> For:
+    """The loop of a partial vector, over its first lanes."""
     own = names.variables[loop.variable]
     number = len(names.variables)
-    names.variables.append(replace(own, name=names.fresh(own.name), interval=Interval(0, width - 2)))
+    names.variables.append(replace(own, name=names.fresh(own.name), interval=Interval(0, count - 1)))
     body = Copying(names, names.variables, loop.body, {loop.variable: variable(number)}, {}).body
-    return replace(loop, variable=number, stop=constant(width - 1), body=body, lanes=False)
+    return replace(loop, variable=number, stop=constant(count), body=body, lanes=False)

@@ -23,6 +23,7 @@ from indexing.kernels.targets import TARGETS
 PANEL = 4, 4  # rows and columns of sums of a thread, where panels are no instruction
 MAX_PANELS = 32
 DEFAULT_ROWS, DEFAULT_KEYS = 96, 64  # rows of a block and keys of a step, by default at most
+DEFAULT_PANEL_KEYS = 96  # more where panels are multiplied, so that fewer are partial
 MIN_THREADS, DEFAULT_THREADS = 128, 256  # threads of a block, where they run in parallel
 VECTOR = 16  # elements that a thread copies at once
 
@@ -150,9 +151,8 @@ def _default(match: Attention, device: Device) -> AttentionPlan:
         -(-prod(n) // width) for n, width in zip((plan.sizes.rows, plan.sizes.contracted), plan.panel, strict=True)
     )
     most = min(DEFAULT_ROWS // plan.panel[0], max(DEFAULT_THREADS // plan.value_panels, 1))
-    plan = replace(
-        plan, row_panels=even_part(rows, most), key_panels=even_part(keys, max(DEFAULT_KEYS // plan.panel[1], 1))
-    )
+    most_keys = (DEFAULT_PANEL_KEYS if plan.multiplies_panels else DEFAULT_KEYS) // plan.panel[1]
+    plan = replace(plan, row_panels=even_part(rows, most), key_panels=even_part(keys, max(most_keys, 1)))
     least = MIN_THREADS if TARGETS[device.dialect].has_threads else 1
     while plan.row_panels > 1 and prod(plan.tiles) < device.cores.count and plan.threads >= 2 * least:
         plan = replace(plan, row_panels=-(-plan.row_panels // 2))
