@@ -377,6 +377,8 @@ def test_on_the_processor_what_is_kept_is_walked_thread_by_thread() -> None:
         ((8192, 256), 12, 16, 16),  # which fill a line of the cache
         ((8192, 256), 1000, 16, 16),
         ((3, 8192, 64), 3, 3, 64),
+        ((5, 8192, 3), 2, 5, 3),  # all columns, so that loops over them have a length that compilers see
+        ((2, 8192, 96), 2, 2, 96),
     ],
 )
 def test_a_core_takes_long_runs_of_columns(sizes: tuple[int, ...], cores: int, blocks: int, columns: int) -> None:

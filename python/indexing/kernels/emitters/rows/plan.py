@@ -145,6 +145,8 @@ def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
     across = min(max(device.widths.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
     if _has_looped_columns(d, device):
         tiles = d.rows // d.fast
+        if d.fast * threads <= device.widths.columns and tiles >= device.cores.count:
+            return d.fast
         while 2 * across * threads <= device.widths.columns and tiles * (d.fast // (2 * across)) >= device.cores.count:
             across *= 2
     return across
