@@ -86,11 +86,12 @@ def ordered_keys(values: Array) -> Array:
         narrow = values.dtype.itemsize < 4 or values.dtype == np.int32
         return values if values.dtype == np.uint64 else values.astype(np.int32 if narrow else np.int64)
     wide = values if values.dtype == np.float32 else values.astype(accumulator(values.dtype))
-    if wide.dtype == np.float32:
-        short = wide.view(np.int32)
-        return np.where(short < 0, short ^ np.int32(2**31 - 1), short)
-    bits = wide.view(np.int64)
-    return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+    kind = np.int32 if wide.dtype == np.float32 else np.int64
+    bits: Array = wide.view(kind)
+    keys: Array = np.right_shift(bits, 8 * bits.itemsize - 1)  # -1 for negative numbers, whose other bits are inverted
+    keys &= np.iinfo(kind).max
+    keys ^= bits
+    return keys
 
 
 def stable_order(keys: Sequence[Array], falls: bool = False, count: int | None = None) -> Array:
@@ -102,10 +103,15 @@ def stable_order(keys: Sequence[Array], falls: bool = False, count: int | None =
     length = key.shape[-1]
     if key.dtype != np.int32 or length >= MAX_LENGTH:
         return np.argsort(key, axis=-1, kind="stable")[..., :count]
-    both = (key.astype(np.int64) << 32) | np.arange(length)
+    both = key.astype(np.int64)
+    both <<= 32  # in place: new memory of this size costs more than what is computed
+    both |= np.arange(length)
     if count is not None and count < length:
-        both = np.partition(both, count, axis=-1)[..., :count]
-    return np.sort(both, axis=-1) & 0xFFFFFFFF
+        both.partition(count, axis=-1)
+        both = both[..., :count].copy()
+    both.sort(axis=-1)
+    both &= 0xFFFFFFFF
+    return both
 
 
 def _merged_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:

@@ -25,7 +25,7 @@ from indexing.ops.sort import SORT, TOPK
 
 MAX_NODES = 64
 SHORT_ROW = 64  # elements of a row that a CPU sorts in vectors for the most part
-FEW_ELEMENTS = 1 << 13  # elements of all rows for which a step of numpy costs a CPU more than it saves
+FEW_ELEMENTS = 1 << 12  # elements of all rows for which a step of numpy costs a CPU more than it saves
 
 
 def computes_sort(i: Instruction, device: Device) -> bool:
