@@ -129,6 +129,21 @@ def test_results(program: Callable[[int, int], str], rows: int, row: int) -> Non
     assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
 
 
+@pytest.mark.parametrize("row", [16, 32, 64])
+def test_threads_of_several_rows_combine_neighbours_in_pairs(row: int) -> None:
+    """In blocks with so many rows that vectors of pairs are full. A maximum keeps NaN, and knows 0 from -0."""
+    kernel = emitted(minima(131, row))
+    assert kernel.block[0] == 256 and "v0_pairs[128]" in kernel.source
+    prove(check(minima(131, row), "reduction"))
+    prove(check(sums(131, row), "reduction", tolerance=1e-4))
+    numbers = np.array([0.0, -0.0, 1.0, np.nan], np.float32)
+    given = np.random.default_rng(8).choice(numbers, (131, row), p=[0.5, 0.4, 0.09, 0.01])
+    (got,) = launcher(kernel, [ix.hlo.parse(minima(131, row)).entry.root.shape])([given, np.float32(np.inf)])
+    has_nan = np.isnan(given).any(1)
+    np.testing.assert_array_equal(np.isnan(got), has_nan)
+    np.testing.assert_array_equal(np.signbit(got[~has_nan]), np.signbit(given[~has_nan]).any(1))
+
+
 @pytest.mark.parametrize("row", [2, 3])
 def test_pairs_of_the_shortest_rows(row: int) -> None:
     prove(check(least_pairs(131, row), "reduction"))

@@ -98,7 +98,7 @@ def _most_shared(plan: ReductionPlan) -> ReductionPlan:
 
 def _rows_across(d: Dimensions, width: int, threads: int, device: Device) -> int:
     """The rows of a block: where threads are loops, enough for full vectors of pairs if each thread has one element."""
-    is_paired = d.reduced <= threads * width and 1 < threads and not TARGETS[device.dialect].has_threads
+    is_paired = d.reduced <= threads * width and threads > 1 and not TARGETS[device.dialect].has_threads
     most = MIN_PAIRED if is_paired else device.widths.block_size
     return min(max(most // threads, 1), power_of_two(d.rows))
 
