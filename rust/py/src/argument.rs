@@ -1,7 +1,7 @@
 //! Arguments as Python gives them: texts and numbers that do not fit are errors of this package.
 
 use crate::error::{broken_text, invalid, too_large, wrong_option};
-use crate::objects::{Any, Str};
+use crate::objects::{Any, Given, Str};
 use indexing_core::{Effort, Style};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -29,9 +29,11 @@ pub fn int64(value: &Any<'_>) -> PyResult<i64> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Text(pub String);
 
-impl<'py> FromPyObject<'py> for Text {
-    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
-        Ok(Text(text_of(value.downcast::<PyString>()?)?.to_owned()))
+impl<'py> FromPyObject<'_, 'py> for Text {
+    type Error = PyErr;
+
+    fn extract(value: Given<'_, 'py>) -> PyResult<Self> {
+        Ok(Text(text_of(&*value.cast::<PyString>()?)?.to_owned()))
     }
 }
 
@@ -39,9 +41,11 @@ impl<'py> FromPyObject<'py> for Text {
 #[derive(Clone, Copy)]
 pub struct Count(pub usize);
 
-impl<'py> FromPyObject<'py> for Count {
-    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
-        let count = int64(value)?;
+impl<'py> FromPyObject<'_, 'py> for Count {
+    type Error = PyErr;
+
+    fn extract(value: Given<'_, 'py>) -> PyResult<Self> {
+        let count = int64(&value)?;
         match usize::try_from(count) {
             Ok(n) if count <= MAX_COUNT => Ok(Count(n)),
             _ => Err(invalid(value.py(), format!("{count} is no number from 0 to {MAX_COUNT}"))),
@@ -53,9 +57,11 @@ impl<'py> FromPyObject<'py> for Count {
 #[derive(Clone, Copy)]
 pub struct VariableIndex(pub u32);
 
-impl<'py> FromPyObject<'py> for VariableIndex {
-    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
-        let index = int64(value)?;
+impl<'py> FromPyObject<'_, 'py> for VariableIndex {
+    type Error = PyErr;
+
+    fn extract(value: Given<'_, 'py>) -> PyResult<Self> {
+        let index = int64(&value)?;
         let too_far = |_| {
             invalid(value.py(), format!("{index} is no index of a variable: it is from 0 to {}", u32::MAX))
         };
@@ -67,9 +73,11 @@ impl<'py> FromPyObject<'py> for VariableIndex {
 #[derive(Clone, Copy)]
 pub struct Threads(pub usize);
 
-impl<'py> FromPyObject<'py> for Threads {
-    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
-        match int64(value)? {
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(value: Given<'_, 'py>) -> PyResult<Self> {
+        match int64(&value)? {
             n @ 1.. => Ok(Threads(usize::try_from(n).unwrap_or(usize::MAX))),
             n => Err(wrong_option(
                 value.py(),

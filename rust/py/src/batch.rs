@@ -6,7 +6,7 @@ use crate::argument::{effort_of, Threads};
 use crate::error::{broken_text, guarded, raise};
 use crate::indexing_map::PyIndexingMap;
 use crate::maps::PyMaps;
-use crate::objects::{Any, Str};
+use crate::objects::{Any, Given, Str};
 use crate::questions::product;
 use crate::workspace::{self, Workspace};
 use hashbrown::hash_table::{Entry, HashTable};
@@ -222,7 +222,7 @@ fn at_item(py: Python<'_>, k: usize, failure: PyErr) -> PyErr {
 
 /// The text of item `k`, which keeps the str.
 fn text_of(k: usize, item: &Any<'_>) -> PyResult<PyBackedStr> {
-    let Ok(text) = item.downcast::<PyString>() else {
+    let Ok(text) = item.cast::<PyString>() else {
         return Err(PyTypeError::new_err(format!("expected a str, not a {}", item.get_type().name()?)));
     };
     let broken = |failure: PyErr| broken_text(text, &failure, &format!("item {k}: "));
@@ -230,7 +230,7 @@ fn text_of(k: usize, item: &Any<'_>) -> PyResult<PyBackedStr> {
 }
 
 fn map_of(item: &Any<'_>) -> PyResult<IndexingMap> {
-    match item.downcast::<PyIndexingMap>() {
+    match item.cast::<PyIndexingMap>() {
         Ok(map) => Ok(map.get().0.clone()),
         Err(_) => {
             Err(PyTypeError::new_err(format!("expected an IndexingMap, not a {}", item.get_type().name()?)))
@@ -244,7 +244,7 @@ fn maps_of<'a>(
     items: &'a mut Vec<IndexingMap>,
     threads: Option<usize>,
 ) -> PyResult<Batch<'a, IndexingMap>> {
-    if let Ok(maps) = given.downcast::<PyMaps>() {
+    if let Ok(maps) = given.cast::<PyMaps>() {
         return Ok(maps.get().batch());
     }
     *items = items_of(given, |_, item| map_of(item))?;
@@ -336,8 +336,10 @@ pub fn count_all<'py>(
 /// Whether what was composed is simplified.
 pub struct Simplifies(bool);
 
-impl<'py> FromPyObject<'py> for Simplifies {
-    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
+impl<'py> FromPyObject<'_, 'py> for Simplifies {
+    type Error = PyErr;
+
+    fn extract(value: Given<'_, 'py>) -> PyResult<Self> {
         let told =
             "expected True or False; the pairs are one argument, as in compose_all(zip(firsts, seconds))";
         value.extract().map(Simplifies).map_err(|_| PyTypeError::new_err(told))

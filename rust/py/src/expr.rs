@@ -40,7 +40,7 @@ impl Operand<'_> {
 }
 
 pub fn operand<'a>(value: &'a Any<'_>) -> PyResult<Option<Operand<'a>>> {
-    if let Ok(e) = value.downcast::<PyExpr>() {
+    if let Ok(e) = value.cast::<PyExpr>() {
         return Ok(Some(Operand::Expr(&e.get().0)));
     }
     if value.is_instance_of::<PyInt>() || value.hasattr("__index__")? {

@@ -86,7 +86,7 @@ impl PyIndexingMap {
     pub fn index_of(&self, variable: &Any<'_>) -> PyResult<usize> {
         let py = variable.py();
         let count = self.0.num_variables();
-        if let Ok(name) = variable.downcast::<PyString>() {
+        if let Ok(name) = variable.cast::<PyString>() {
             let name = text_of(name)?;
             let position = (0..count).find(|i| self.0.name(*i) == name);
             return position.ok_or_else(|| invalid(py, format!("the map has no variable {name:?}")));
@@ -160,7 +160,7 @@ impl PyIndexingMap {
         constraints: Option<&Any<'_>>,
     ) -> PyResult<Self> {
         let py = results.py();
-        let results = match results.downcast::<PySymbolicMap>() {
+        let results = match results.cast::<PySymbolicMap>() {
             Ok(map) => list(&map.getattr("results")?)?,
             Err(_) => list(results)?,
         };

@@ -16,7 +16,7 @@ pub struct PyInterval(pub Interval);
 
 /// An Interval, a pair of bounds, or an integer.
 pub fn interval_of(value: &Any<'_>) -> PyResult<Interval> {
-    if let Ok(i) = value.downcast::<PyInterval>() {
+    if let Ok(i) = value.cast::<PyInterval>() {
         return Ok(i.get().0);
     }
     if value.hasattr("__index__")? {
@@ -241,7 +241,7 @@ impl PyVariable {
 
 /// A Variable, a pair of a name and an interval, or an interval.
 pub fn variable_of(value: &Any<'_>) -> PyResult<(Option<String>, Interval)> {
-    if let Ok(v) = value.downcast::<PyVariable>() {
+    if let Ok(v) = value.cast::<PyVariable>() {
         return Ok((v.get().name.clone(), v.get().interval));
     }
     if let Ok((name, interval)) = value.extract::<(Str<'_>, Any<'_>)>() {

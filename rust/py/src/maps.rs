@@ -46,13 +46,13 @@ impl PyMaps {
     }
 
     fn is_equal_to(&self, other: &Any<'_>) -> Option<bool> {
-        if let Ok(other) = other.downcast::<PyMaps>() {
+        if let Ok(other) = other.cast::<PyMaps>() {
             let other = other.get();
             return Some(self.index.len() == other.index.len() && self.items().eq(other.items()));
         }
-        let list = other.downcast::<PyList>().ok()?;
+        let list = other.cast::<PyList>().ok()?;
         let same = |(own, given): (&IndexingMap, Any<'_>)| {
-            given.downcast::<PyIndexingMap>().is_ok_and(|given| given.get().0 == *own)
+            given.cast::<PyIndexingMap>().is_ok_and(|given| given.get().0 == *own)
         };
         Some(self.index.len() == list.len() && self.items().zip(list.iter()).all(same))
     }
@@ -66,7 +66,7 @@ impl PyMaps {
 
     fn __getitem__<'py>(&self, key: &Any<'py>) -> PyResult<Any<'py>> {
         let py = key.py();
-        if let Ok(slice) = key.downcast::<PySlice>() {
+        if let Ok(slice) = key.cast::<PySlice>() {
             let places = slice.indices(self.index.len() as isize)?;
             let at = |k: isize| self.index[(places.start + k * places.step) as usize];
             let index = (0..places.slicelength as isize).map(at).collect();

@@ -250,5 +250,5 @@ impl Objects {
 }
 
 fn map_of(value: &Any<'_>) -> PyResult<indexing_core::IndexingMap> {
-    Ok(value.downcast::<PyIndexingMap>()?.get().0.clone())
+    Ok(value.cast::<PyIndexingMap>()?.get().0.clone())
 }

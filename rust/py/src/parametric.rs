@@ -29,7 +29,7 @@ fn parameter_of(variable: usize, values: &Any<'_>) -> PyResult<Parameter> {
     if values.is_none() {
         return Ok(Parameter { variable, interval: Interval::new(1, i64::MAX), step: 1 });
     }
-    let Ok(range) = values.downcast::<PyRange>() else {
+    let Ok(range) = values.cast::<PyRange>() else {
         return Ok(Parameter { variable, interval: interval_of(values)?, step: 1 });
     };
     let end = |name: &str| range.getattr(name)?.extract::<i128>();
@@ -114,7 +114,7 @@ impl PyParametricMap {
         let py = parameters.py();
         let mut declared = Vec::new();
         for (name, values) in parameters {
-            let variable = map.index_of(name.downcast::<PyString>()?.as_any())?;
+            let variable = map.index_of(name.cast::<PyString>()?.as_any())?;
             declared.push(parameter_of(variable, &values)?);
         }
         let make = || workspace::with(|w| ParametricMap::new(&mut w.arena, &mut w.scratch, &map.0, declared));

@@ -5,7 +5,7 @@ use crate::equivalence::PyEquivalence;
 use crate::error::{guarded, Raise};
 use crate::expr::list;
 use crate::indexing_map::PyIndexingMap;
-use crate::objects::{Any, Str, Tuple};
+use crate::objects::{Any, Given, Str, Tuple};
 use crate::questions::product;
 use crate::vector;
 use crate::workspace::{self, TEXT};
@@ -30,12 +30,14 @@ pub struct PyPiecewiseMap(pub PiecewiseMap);
 /// A relation, given as such or as a map.
 pub struct Relation(pub PiecewiseMap);
 
-impl<'py> FromPyObject<'py> for Relation {
-    fn extract_bound(given: &Any<'py>) -> PyResult<Self> {
-        if let Ok(relation) = given.downcast::<PyPiecewiseMap>() {
+impl<'py> FromPyObject<'_, 'py> for Relation {
+    type Error = PyErr;
+
+    fn extract(given: Given<'_, 'py>) -> PyResult<Self> {
+        if let Ok(relation) = given.cast::<PyPiecewiseMap>() {
             return Ok(Relation(relation.get().0.clone()));
         }
-        match given.downcast::<PyIndexingMap>() {
+        match given.cast::<PyIndexingMap>() {
             Ok(map) => PiecewiseMap::new(vec![map.get().0.clone()]).map(Relation).raise(given.py()),
             Err(_) => Err(PyTypeError::new_err(format!(
                 "expected an IndexingMap or a PiecewiseMap, not a {}",
