@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain, count
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import IndexingMap
 from indexing.arguments import each, of_type, takes
+from indexing.cached import cached_property
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bitcast_map

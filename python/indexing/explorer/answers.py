@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from threading import Lock
 
 from indexing.analysis.memory.global_memory import Access, Coalescing, Tiles, coalescing
+from indexing.cached import cached_property
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape

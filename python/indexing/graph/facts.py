@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Collection, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar, cast
 
+from indexing.cached import cached_property
 from indexing.graph.nodes import Graph, Node, Ref, tree_refs
 from indexing.hlo import Instruction
 from indexing.indexing_analysis.computations import instruction_indexing

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias
 
+from indexing.cached import cached_property
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.ops.op import Op
 from indexing.ops.registry import traits_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
@@ -259,10 +258,10 @@ class Computation:
         """The views of all instructions, created by the first call."""
         views = self._list
         if views is None:
-            with self.module._lock:  # no two views of one instruction, whatever the threads
-                if self._list is None:
-                    self._list = list(map(Instruction, repeat(self), range(self._first, self._last)))
-                views = self._list
+            made = list(map(Instruction, repeat(self), range(self._first, self._last)))
+            views = self._list = self.module._views.setdefault(
+                self._row, made
+            )  # one view of each, whatever the threads
         return views
 
     def _at(self, rows: list[int]) -> tuple[Instruction, ...]:
@@ -368,13 +367,13 @@ class Computation:
 class Module:
     """An HLO module."""
 
-    __slots__ = ("__weakref__", "_attached", "_by_name", "_computations", "_core", "_lock", "_shapes", "file")
+    __slots__ = ("__weakref__", "_attached", "_by_name", "_computations", "_core", "_shapes", "_views", "file")
 
     def __init__(self, core: _core.HloModule, file: str = "") -> None:
         """Made by `parse`, and by `load`, which says what file of HLO text it read: errors in a line name it."""
         self.file = file
         self._core = core
-        self._lock = threading.Lock()
+        self._views: dict[int, list[Instruction]] = {}
         self._shapes: dict[int, Shape] = {}
         self._attached: dict[object, object] = {}
         self._computations = [Computation(self, row, *fields) for row, fields in enumerate(core.computations())]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import compress
 from typing import Any, Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
+from indexing.cached import cached_property
 from indexing.display import count_text, shown
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Module, Part, Program, Shape, from_jax

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from inspect import Parameter, signature
 from typing import Any, TypeAlias
 
 from indexing.arguments import integer, of_type, optional, takes
+from indexing.cached import cached_property
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device
 from indexing.device.table import portable_device

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from indexing.cached import cached_property
 from indexing.errors import InvalidMap
 from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import epilogue_indexing

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap
 from indexing.arguments import integer, item, of_type, takes
+from indexing.cached import cached_property
 from indexing.device.record import Device
 from indexing.display import shown
 from indexing.kernels.ir import nodes

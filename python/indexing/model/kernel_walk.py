@@ -5,10 +5,10 @@ branches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from math import prod
 
 from indexing._core import Interval, SymbolicExpr, variable
+from indexing.cached import cached_property
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.nodes import Block, Statement, Value
 

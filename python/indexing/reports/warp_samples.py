@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from indexing.analysis.memory.global_memory import Access
 from indexing.analysis.memory.transactions import VECTOR
+from indexing.cached import cached_property
 from indexing.hlo import Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.lazy import np

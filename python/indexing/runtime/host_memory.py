@@ -7,6 +7,7 @@ to the caller; when the last of their views dies, their memory is kept for the n
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -76,6 +77,10 @@ class MemoryPool:
         while self.kept > self.limit and self._free:
             self._throw_away()
 
+    def after_fork(self) -> None:
+        """Replace the lock, which a thread that the child lacks may hold."""
+        self._lock = threading.Lock()
+
     def _throw_away(self) -> None:
         """Drop the free blocks of the size that was returned least recently."""
         size = next(iter(self._free))
@@ -97,6 +102,8 @@ class _Lease:
 
 
 _POOL = MemoryPool()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_POOL.after_fork)
 
 
 def leased_bytes(nbytes: int) -> np.ndarray:

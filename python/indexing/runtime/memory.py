@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+
+from indexing.cached import cached_property
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import accumulate
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexing.cached import cached_property
 from indexing.display import aligned, count_text, shown
 from indexing.errors import IndexingError
 from indexing.extras import missing_extra

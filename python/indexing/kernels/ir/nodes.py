@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 from indexing._core import Interval, SymbolicExpr
+from indexing.cached import cached_property
 from indexing.display import shown
 
 Space: TypeAlias = Literal["global", "shared", "local", "constant"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 
 from indexing._core import Interval, SymbolicExpr, variable
+from indexing.cached import cached_property
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import indices_of, loads_of, rewrite_values
 

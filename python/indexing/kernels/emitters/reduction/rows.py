@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
 
 from indexing._core import IndexingMap, compose, variable
+from indexing.cached import cached_property
 from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.reduction.match import arrays_of

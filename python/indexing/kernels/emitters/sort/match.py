@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 from indexing._core import SymbolicExpr
+from indexing.cached import cached_property
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
