@@ -10,7 +10,9 @@ from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.traversal import loads_of
+from indexing.kernels.ir.types import storage_bytes
 
+VECTOR_BYTES = 16  # bytes of the widest load or store
 WORDS = {"accumulator": 4, "left": 4, "right": 2, "loaded": 4}  # registers of a thread, of 32 bits
 
 
@@ -39,6 +41,11 @@ def moves(s: ir.Statement) -> tuple[Move, ...]:
             loads = (left, row, PANEL_ROWS * depth), (right, column, depth * columns), (total, at, PANEL_ROWS * columns)
             return (*(Move("load", *place) for place in loads), Move("store", *loads[2]))
     return ()
+
+
+def vector_elements(buffer: ir.Buffer) -> int:
+    """The most elements of a buffer that one instruction moves."""
+    return max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1)
 
 
 class Memory:

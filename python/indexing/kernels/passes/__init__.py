@@ -70,7 +70,7 @@ class Pass:
     `memory` (the accesses of parallel threads to memory become those of the source), `parallel` (these stay, values are
     written as the target needs them), `sequential` (threads are loops, for targets without threads). With
     `may_drop_loads`, loads whose values nobody needs may go; with `may_share_loads`, one load may serve several threads of a
-    block; other passes keep all loads.
+    block; with `may_widen_loads`, one may load the rest of a vector too; other passes keep all loads.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Pass:
     form: Form
     may_drop_loads: bool = False
     may_share_loads: bool = False
+    may_widen_loads: bool = False
 
 
 def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
@@ -108,7 +109,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("peel", _for_any(peel_loops), "memory"),
     Pass("hoist", _for_any(hoist_invariants), "memory"),
     Pass("flatten", _for_any(flatten_buffers), "memory"),
-    Pass("vectorize", _for_vectors(vectorize_accesses), "memory"),
+    Pass("vectorize", _for_vectors(vectorize_accesses), "memory", may_widen_loads=True),
     Pass("async-copies", lambda kernel, target: begin_copies(kernel) if target.copies_async else kernel, "memory"),
     Pass("pack-lanes", lambda kernel, target: pack_words(kernel) if target.packs_lanes else kernel, "memory"),
     Pass("group-reductions", _group_reductions, "memory"),

@@ -2,12 +2,12 @@
 after it.
 
 The loads of a buffer whose indices are constant distances from a loop-invariant `anchor`, one for each lane, are loaded
-together, each element once, in aligned vectors. Stores are merged if lanes store to neighbouring elements, atomic updates if
-targets may update such elements together. Accesses in a branch whose conditions are the same for all lanes are merged in a
-branch with the same conditions; where some lanes surely take a branch, as all but those at the edge of an array, it is written
-twice: their loads are merged. Innermost loops of one thread that load neighbours become loops over lanes, long ones in parts.
-Then, outside of these loops, loads from global memory in one block, as of both elements of a
-pair, are merged in the same way, as of one lane.
+together, each element once, in aligned vectors, whole ones where these are fewer. Stores are merged if lanes store to
+neighbouring elements, atomic updates if targets may update such elements together. Accesses in a branch whose conditions are
+the same for all lanes are merged in a branch with the same conditions; where some lanes surely take a branch, as all but those
+at the edge of an array, it is written twice: their loads are merged. Innermost loops of one thread that load neighbours become
+loops over lanes, long ones in parts. Then, outside of these loops, loads from global memory in one block, as of both elements
+of a pair, are merged in the same way, as of one lane.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.memory import Memory, moves, orders_memory
+from indexing.kernels.ir.memory import VECTOR_BYTES, Memory, moves, orders_memory, vector_elements
 from indexing.kernels.ir.traversal import (
     loads_of,
     may_leave,
@@ -31,10 +32,9 @@ from indexing.kernels.ir.traversal import (
     subvalues,
     values_of,
 )
-from indexing.kernels.ir.types import decoded, encoded, storage_bytes, storage_type
+from indexing.kernels.ir.types import decoded, encoded, storage_type
 from indexing.kernels.passes.lanes import LaneIndices, Place, lane_count
 
-VECTOR_BYTES = 16
 MAX_SPAN = 256  # a local buffer has at most so many elements; those that nothing reads take no register
 MAX_ITERATIONS = 16  # a loop without lanes of at most so many is written out, so that vectors stay in registers
 STRIPS = (8, 4, 2)  # the lanes of vectors that a longer one loads, if as many divide its iterations
@@ -62,6 +62,10 @@ class _Vectors:
         self.by_name = {b.name: b for b in kernel.buffers}
         self.names = Names(kernel.variables, kernel.body)
         self.buffers: list[ir.Buffer] = []
+        written = {m for s in ir.statements(kernel.body) for m in self.memory.written(s)}
+        self.constant = {
+            b.name for b in kernel.buffers if b.space == "global" and self.memory.of(b.name) not in written
+        }
 
     @property
     def variables(self) -> list[ir.IndexVariable]:
@@ -159,7 +163,7 @@ class _Vectors:
 
     def unit(self, buffer: ir.Buffer, anchor: SymbolicExpr, most: int) -> int:
         """The largest number of elements, a power of two up to `most`, that one instruction may move from an anchor on."""
-        unit = min(most & -most, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
+        unit = min(most & -most, vector_elements(buffer))
         while unit > 1 and not anchor.is_multiple_of(unit):
             unit //= 2
         return unit
@@ -254,16 +258,26 @@ class _Lanes:
         compiler loads each once, but under a condition in each of the `times` that lanes do.
         """
         buffer, anchor = self.vectors.by_name[key[0]], key[1]
-        pieces = list(_pieces(offsets, unit))
+        pieces = self._loaded_pieces(key, offsets, unit)
         if len(pieces) >= (times if scope.is_conditional else len(offsets)):
             return
         if max(offsets) - min(offsets) >= MAX_SPAN:
             return
         first = min(offsets) // unit * unit
-        name = self.vectors.local(buffer, max(offsets) + 1 - first)
+        name = self.vectors.local(buffer, max(at + width for at, width in pieces) - first)
         scope.loaded[key] = (*scope.loaded.get(key, ()), _Loaded(name, first, offsets))
         for at, width in pieces:
             scope.before.append(ir.Copy(name, constant(at - first), buffer.name, anchor + at, width))
+
+    def _loaded_pieces(self, key: Key, offsets: frozenset[int], unit: int) -> list[tuple[int, int]]:
+        """The runs that are loaded: whole vectors, with elements that nobody needs, where these are fewer. A vector that has
+        one element of an array has all if the array ends with one, and none of them in another sector.
+        """
+        buffer = self.vectors.by_name[key[0]]
+        pieces = list(_pieces(offsets, unit))
+        vectors = sorted({at // unit * unit for at in offsets})
+        may_widen = prod(buffer.dimensions) % unit == 0 and buffer.name in self.vectors.constant
+        return [(at, unit) for at in vectors] if may_widen and len(vectors) < len(pieces) else pieces
 
     # ------------------------------------------------------------ loads of a block
 

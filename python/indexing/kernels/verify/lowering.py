@@ -63,7 +63,7 @@ def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
 def compare(of: Pass, before: Kernel, after: Kernel) -> tuple[Check, ...]:
     """The checks of one pass: the same accesses, in the same order; a group reduction combines all values of its group."""
     return (
-        *compare_accesses(before, after, of.name, of.may_drop_loads, of.may_share_loads),
+        *compare_accesses(before, after, of.name, of.may_drop_loads, of.may_share_loads, of.may_widen_loads),
         *compare_order(before, after, of.name),
         *check_reductions(before, after, of.name, of.form == "sequential"),
     )

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Call, all_accesses, reached_elements
+from indexing.kernels.ir.memory import vector_elements
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.passes.flatten import position
 from indexing.kernels.verify.check import Check
@@ -30,12 +31,12 @@ Maps: TypeAlias = "dict[Key, Mapping[IndexingMap, int]]"  # with the times of ea
 
 
 def compare_accesses(
-    before: Kernel, after: Kernel, name: str, may_drop_loads: bool, may_share_loads: bool
+    before: Kernel, after: Kernel, name: str, may_drop_loads: bool, may_share_loads: bool, may_widen_loads: bool
 ) -> Iterator[Check]:
     """One check for each buffer that both kernels access, and kind of access; `name` is the pass between them.
 
     With `may_drop_loads`, loads and calls for a name that nothing uses may be gone. With `may_share_loads`, any thread of a
-    block may load an element for the others.
+    block may load an element for the others. With `may_widen_loads`, the other elements of a vector may be loaded as well.
     """
     if before is after:
         return
@@ -56,7 +57,10 @@ def compare_accesses(
         if not is_dropped and ((kind == "call" and buffer in indexed) or buffer in kept):
             where = f"{kind} {buffer}" + f" for {definition}" * bool(definition)
             where = where if body in ("", before.name) else f"{body}: {where}"
-            check = _checked((*old.get(key, {}),), (*new.get(key, {}),), f"{name}: {where}")
+            maps = (*old.get(key, {}),), (*new.get(key, {}),)
+            check = _checked(*maps, f"{name}: {where}")
+            if kind == "load" and may_widen_loads and check.status != "proved":
+                check = _checked_vectors(*maps, check.subject, vector_elements(before.buffer(buffer)))
             if kind == "store" and check.status == "proved":
                 check = _as_often(old.get(key, {}), new.get(key, {}), check)
             is_open = check.status == "refuted" and buffer in _conditional_on_data(before, after)
@@ -80,6 +84,22 @@ def _checked(old: tuple[IndexingMap, ...], new: tuple[IndexingMap, ...], subject
     if fault:
         return Check("same accesses", subject, "refuted", fault)
     return Check("same accesses", subject, "proved" if is_whole else "open", "compared in the first and last blocks")
+
+
+def _checked_vectors(old: tuple[IndexingMap, ...], new: tuple[IndexingMap, ...], subject: str, elements: int) -> Check:
+    """The check of loads that may have become those of whole vectors of so many elements: each of these has an element that
+    was loaded, and all of those still are.
+    """
+    kept = _checked((*old, *new), new, subject)
+    before, after = (tuple(_of_vectors(m, elements) for m in maps) for maps in (old, new))
+    return kept if kept.status != "proved" else _checked(before, after, subject)
+
+
+def _of_vectors(m: IndexingMap, elements: int) -> IndexingMap:
+    """The map to the vectors that have the elements."""
+    results = [e // elements for e in m.results]
+    symbolic = SymbolicMap(m.num_dims, len(m.variables) - m.num_dims, results)
+    return normalized(IndexingMap(symbolic, m.dims, m.ranges, m.runtimes, m.constraints).simplify())
 
 
 def _as_often(old: Mapping[IndexingMap, int], new: Mapping[IndexingMap, int], check: Check) -> Check:
