@@ -6,18 +6,16 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::flat::Dag;
-use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::int::{floor_div, floor_mod};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::sets::line::solutions;
+use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
-use crate::simplify::presburger::{IntegerDomain, Undecided, Work};
+use crate::simplify::presburger::{self, IntegerDomain, Undecided};
 use crate::simplify::Scratch;
 
-/// The budget of one question in units of work. Visiting a box costs one unit for every few words of the constraints.
-pub(crate) const BUDGET: u64 = 1 << 26;
 /// The number of words of constraints, or of variables, that are visited for one unit of work.
 pub(super) const WORDS_PER_UNIT: usize = 4;
 
@@ -40,33 +38,6 @@ pub(super) fn require_defined(map: &IndexingMap) -> Result<()> {
     Ok(())
 }
 
-/// The simplified map in the arena, its domain in `scratch`; `None` if it is known to be empty.
-pub(super) fn simplified_builder(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-) -> Result<Option<MapBuilder>> {
-    require_defined(map)?;
-    let mut builder = map.to_builder(arena);
-    builder.simplify(arena, scratch, PointVariables::Replace);
-    Ok(unless_empty(arena, builder))
-}
-
-/// As [`simplified_builder`], without the results; those that divide by expressions are kept, since they restrict the domain.
-fn simplified_domain(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-) -> Result<Option<MapBuilder>> {
-    require_defined(map)?;
-    let mut builder = map.to_builder(arena);
-    if arena.divisors(builder.results.iter().copied()).is_empty() {
-        builder.results.clear();
-    }
-    builder.simplify_if_needed(arena, scratch, PointVariables::Replace);
-    Ok(unless_empty(arena, builder))
-}
-
 fn unless_empty(arena: &Arena, mut builder: MapBuilder) -> Option<MapBuilder> {
     builder.canonicalize_constraints(arena);
     (!builder.known_empty).then_some(builder)
@@ -76,63 +47,88 @@ fn unless_empty(arena: &Arena, mut builder: MapBuilder) -> Option<MapBuilder> {
 ///
 /// Errors: the map is undefined; the number is not found within the work limit.
 pub fn count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
-    let limit = Limit::after(arena, BUDGET);
-    count_within(arena, scratch, map, limit)
-}
-
-pub(super) fn count_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<Vec<u128>> {
-    let Some(builder) = simplified_domain(arena, scratch, map)? else { return Ok(vec![0]) };
-    let groups = groups(arena, &builder, &[]);
-    groups.iter().map(|g| count_group(arena, &builder, g, Question::HowMany, limit)).collect()
+    Work::new(arena, scratch).count(map)
 }
 
 /// Whether the domain has no points. Errors: as [`count`].
 pub fn is_empty(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
-    let limit = Limit::after(arena, BUDGET);
-    is_empty_within(arena, scratch, map, limit)
+    Work::new(arena, scratch).is_empty(map)
 }
 
-pub(crate) fn is_empty_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<bool> {
-    let Some(builder) = simplified_domain(arena, scratch, map)? else { return Ok(true) };
-    if let Some(empty) = is_empty_by_sample(arena, scratch, map, &builder)? {
-        return Ok(empty);
+impl Work<'_> {
+    /// The simplified map, its domain in `scratch`; `None` if it is known to be empty.
+    pub(super) fn simplified(&mut self, map: &IndexingMap) -> Result<Option<MapBuilder>> {
+        require_defined(map)?;
+        let mut builder = map.to_builder(self.arena);
+        builder.simplify(self.arena, self.scratch, PointVariables::Replace);
+        Ok(unless_empty(self.arena, builder))
     }
-    for g in groups(arena, &builder, &[]).iter().filter(|g| !g.constraints.is_empty()) {
-        if count_group(arena, &builder, g, Question::WhetherAny, limit)? == 0 {
-            return Ok(true);
+
+    /// As `simplified`, without the results; those that divide by expressions are kept, since they restrict the domain.
+    fn simplified_domain(&mut self, map: &IndexingMap) -> Result<Option<MapBuilder>> {
+        require_defined(map)?;
+        let mut builder = map.to_builder(self.arena);
+        if self.arena.divisors(builder.results.iter().copied()).is_empty() {
+            builder.results.clear();
+        }
+        builder.simplify_if_needed(self.arena, self.scratch, PointVariables::Replace);
+        Ok(unless_empty(self.arena, builder))
+    }
+
+    /// As [`count`].
+    pub(super) fn count(&mut self, map: &IndexingMap) -> Result<Vec<u128>> {
+        let Some(builder) = self.simplified_domain(map)? else { return Ok(vec![0]) };
+        let groups = groups(self.arena, &builder, &[]);
+        groups.iter().map(|g| self.count_group(&builder, g, Question::HowMany)).collect()
+    }
+
+    /// As [`is_empty`].
+    pub(super) fn is_empty(&mut self, map: &IndexingMap) -> Result<bool> {
+        let Some(builder) = self.simplified_domain(map)? else { return Ok(true) };
+        if let Some(empty) = self.is_empty_by_sample(map, &builder)? {
+            return Ok(empty);
+        }
+        for g in groups(self.arena, &builder, &[]).iter().filter(|g| !g.constraints.is_empty()) {
+            if self.count_group(&builder, g, Question::WhetherAny)? == 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the domain has no points, by one that is in it, or by the Omega test; `None` if that does not decide.
+    fn is_empty_by_sample(&mut self, map: &IndexingMap, simplified: &MapBuilder) -> Result<Option<bool>> {
+        let constraints = &simplified.constraints;
+        if constraints.is_empty() {
+            return Ok(Some(false));
+        }
+        let ranges = &mut self.scratch.ranges;
+        let Some(domain) = IntegerDomain::new(self.arena, ranges, constraints, &[]) else {
+            return Ok(None);
+        };
+        match domain.sample(&mut presburger::Work(SAMPLE_WORK)) {
+            Ok(Some(point)) => Ok(map.domain(self.arena).contains(&point, &mut Vec::new())?.then_some(false)),
+            Ok(None) => Ok(Some(true)),
+            Err(Undecided) => Ok(None),
         }
     }
-    Ok(false)
-}
 
-/// Whether the domain has no points, by one that is in it, or by the Omega test; `None` if that does not decide.
-fn is_empty_by_sample(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    simplified: &MapBuilder,
-) -> Result<Option<bool>> {
-    let constraints = &simplified.constraints;
-    if constraints.is_empty() {
-        return Ok(Some(false));
-    }
-    let Some(domain) = IntegerDomain::new(arena, &mut scratch.ranges, constraints, &[]) else {
-        return Ok(None);
-    };
-    match domain.sample(&mut Work(SAMPLE_WORK)) {
-        Ok(Some(point)) => Ok(map.domain(arena).contains(&point, &mut Vec::new())?.then_some(false)),
-        Ok(None) => Ok(Some(true)),
-        Err(Undecided) => Ok(None),
+    /// The number of points of a group; with [`Question::WhetherAny`], 0 or some positive number.
+    ///
+    /// Error: it is not found before the limit.
+    pub(super) fn count_group(
+        &mut self,
+        map: &MapBuilder,
+        group: &Group,
+        question: Question,
+    ) -> Result<u128> {
+        let intervals = map.intervals.clone();
+        if group.constraints.is_empty() {
+            return group.variables.iter().try_fold(1u128, |n, v| {
+                n.checked_mul(intervals[*v].count()).ok_or_else(|| Error::overflow("the number of points"))
+            });
+        }
+        Counter::new(self.arena, map, group).run(self, intervals, question)
     }
 }
 
@@ -207,25 +203,6 @@ struct Counter {
     inner: Option<(usize, Vec<LinearDependence>, Dag)>,
 }
 
-/// The number of points of a group; with [`Question::WhetherAny`], 0 or some positive number.
-///
-/// Error: it is not found before `limit`.
-pub(crate) fn count_group(
-    arena: &mut Arena,
-    map: &MapBuilder,
-    group: &Group,
-    question: Question,
-    limit: Limit,
-) -> Result<u128> {
-    let intervals = map.intervals.clone();
-    if group.constraints.is_empty() {
-        return group.variables.iter().try_fold(1u128, |n, v| {
-            n.checked_mul(intervals[*v].count()).ok_or_else(|| Error::overflow("the number of points"))
-        });
-    }
-    Counter::new(arena, map, group).run(arena, intervals, question, limit)
-}
-
 impl Counter {
     fn new(arena: &mut Arena, map: &MapBuilder, group: &Group) -> Self {
         let constraints: Vec<(Expr, Interval)> =
@@ -245,12 +222,12 @@ impl Counter {
         Counter { dag: arena.export(&roots), bounds, outer, inner }
     }
 
-    fn run(&self, arena: &Arena, whole: Vec<Interval>, question: Question, limit: Limit) -> Result<u128> {
+    fn run(&self, work: &Work<'_>, whole: Vec<Interval>, question: Question) -> Result<u128> {
         let mut total = 0u128;
         let mut stack = vec![whole];
         let mut ranges = Vec::new();
         while let Some(part) = stack.pop() {
-            self.spend(arena, limit, part.len())?;
+            self.spend(work, part.len())?;
             let certain = self.dag.ranges(&part, &mut ranges);
             let of_roots = self.dag.root_positions().iter().map(|r| ranges[*r as usize]);
             let mut all = certain;
@@ -276,7 +253,7 @@ impl Counter {
                         stack.extend([right, left]);
                         continue;
                     }
-                    None => self.count_inner(arena, &part, limit)?,
+                    None => self.count_inner(work, &part)?,
                 }
             };
             total = total.checked_add(here).ok_or_else(|| Error::overflow("the number of points"))?;
@@ -288,9 +265,9 @@ impl Counter {
     }
 
     /// Charges the work of visiting a box of so many variables.
-    fn spend(&self, arena: &Arena, limit: Limit, variables: usize) -> Result<()> {
-        arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_PER_UNIT);
-        if limit.is_reached(arena) {
+    fn spend(&self, work: &Work<'_>, variables: usize) -> Result<()> {
+        work.arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_PER_UNIT);
+        if work.is_over() {
             return Err(Error::undecided("the number of points"));
         }
         Ok(())
@@ -308,7 +285,7 @@ impl Counter {
 
     /// Counts the values of the inner variable, if all outer variables have one value. Conditions that no divisor is 0 are part of
     /// the domain, but for those that leave int64.
-    fn count_inner(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
+    fn count_inner(&self, work: &Work<'_>, part: &[Interval]) -> Result<u128> {
         let mut point: Vec<i64> = part.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
         let Some((v, inner, rests)) = &self.inner else {
@@ -337,7 +314,7 @@ impl Counter {
                 // Several congruences are counted point by point.
                 let mut total = 0;
                 for x in span.lower..=span.upper {
-                    self.spend(arena, limit, 1)?;
+                    self.spend(work, 1)?;
                     point[*v] = x;
                     total += u128::from(holds(&self.dag, &self.bounds, &point, &mut scratch)?);
                 }
@@ -469,6 +446,8 @@ fn remainders(a: Interval, b: Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::work::Limit;
+    use crate::sets::work::BUDGET;
 
     /// x * x - 2 * y * y = 3 has no solution; to show this takes more boxes than the smaller budget allows.
     #[test]
@@ -481,8 +460,8 @@ mod tests {
         map.add_constraint(arena, difference, Interval::point(3));
         let group = &groups(arena, &map, &[])[0];
         for (units, decided) in [(100, false), (BUDGET, true)] {
-            let limit = Limit::after(arena, units);
-            let counted = count_group(arena, &map, group, Question::HowMany, limit);
+            let (limit, scratch) = (Limit::after(arena, units), &mut Scratch::default());
+            let counted = Work { arena, scratch, limit }.count_group(&map, group, Question::HowMany);
             assert_eq!(counted.ok(), decided.then_some(0), "{units} units");
         }
     }

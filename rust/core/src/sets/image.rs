@@ -2,17 +2,14 @@
 //! that a map needs.
 
 use crate::error::{Error, Result};
-use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder};
 use crate::map::parametric::DistinctRows;
-use crate::sets::count::{
-    count_group, count_within, groups, is_empty_within, require_defined, simplified_builder, Group, Question,
-    BUDGET, WORDS_PER_UNIT,
-};
+use crate::sets::count::{groups, require_defined, Group, Question, WORDS_PER_UNIT};
 use crate::sets::inverse::{determines, invert};
 use crate::sets::points::PointStep;
+use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::facts::normal_form;
 use crate::simplify::width::Width;
@@ -23,51 +20,102 @@ pub(super) const MAX_ENUMERATED: u128 = 1 << 21;
 
 /// The number of different results, as factors. Errors: as [`count`](super::count::count).
 pub fn image_count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
-    let limit = Limit::after(arena, BUDGET);
-    image_count_within(arena, scratch, map, limit)
+    Work::new(arena, scratch).image_count(map)
 }
 
-pub(super) fn image_count_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<Vec<u128>> {
-    if is_empty_within(arena, scratch, map, limit)? {
-        return Ok(vec![0]);
+impl Work<'_> {
+    /// As [`image_count`].
+    pub(super) fn image_count(&mut self, map: &IndexingMap) -> Result<Vec<u128>> {
+        if self.is_empty(map)? {
+            return Ok(vec![0]);
+        }
+        let Some(mut builder) = self.simplified(map)? else { return Ok(vec![0]) };
+        builder.remove_unused_variables(self.arena)?;
+        builder.simplify(self.arena, self.scratch, PointVariables::Replace);
+        builder.canonicalize_constraints(self.arena);
+        let groups = groups(self.arena, &builder, &builder.results);
+        groups.iter().map(|g| self.image_of_group(&builder, g)).collect()
     }
-    let Some(mut builder) = simplified_builder(arena, scratch, map)? else { return Ok(vec![0]) };
-    builder.remove_unused_variables(arena)?;
-    builder.simplify(arena, scratch, PointVariables::Replace);
-    builder.canonicalize_constraints(arena);
-    let results = builder.results.clone();
-    let mut factors = Vec::new();
-    for g in groups(arena, &builder, &results) {
-        factors.push(image_of_group(arena, scratch, &builder, &g, limit)?);
-    }
-    Ok(factors)
-}
 
-fn image_of_group(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &MapBuilder,
-    group: &Group,
-    limit: Limit,
-) -> Result<u128> {
-    let results: Vec<Expr> = group.results.iter().map(|k| map.results[*k]).collect();
-    if results.is_empty() {
-        return Ok(1);
+    fn image_of_group(&mut self, map: &MapBuilder, group: &Group) -> Result<u128> {
+        let results: Vec<Expr> = group.results.iter().map(|k| map.results[*k]).collect();
+        if results.is_empty() {
+            return Ok(1);
+        }
+        if determines(self, map, &results, &group.variables)? {
+            return self.count_group(map, group, Question::HowMany);
+        }
+        if let [one] = results.as_slice() {
+            if let Some(steps) = ArithmeticProgression::of_constrained(self.arena, map, group, *one) {
+                return Ok(steps.count);
+            }
+        }
+        count_distinct(self, map, group, &results)
     }
-    if determines(arena, scratch, map, &results, &group.variables, limit)? {
-        return count_group(arena, map, group, Question::HowMany, limit);
-    }
-    if let [one] = results.as_slice() {
-        if let Some(steps) = ArithmeticProgression::of_constrained(arena, map, group, *one) {
-            return Ok(steps.count);
+
+    /// As [`is_injective`].
+    fn is_injective(&mut self, map: &IndexingMap) -> Result<bool> {
+        let Some(builder) = self.simplified(map)? else { return Ok(true) };
+        let varying: Vec<usize> =
+            (0..builder.intervals.len()).filter(|v| !builder.intervals[*v].is_point()).collect();
+        if determines(self, &builder, &builder.results, &varying)? {
+            return Ok(true);
+        }
+        let (points, different) = (self.count(map)?, self.image_count(map)?);
+        match (product(&points), product(&different)) {
+            (Some(p), Some(d)) => Ok(p == d),
+            _ => Err(Error::undecided("whether different points have different results")),
         }
     }
-    count_distinct(arena, map, group, &results, limit)
+
+    /// As [`is_bijection_onto`].
+    fn is_bijection_onto(&mut self, map: &IndexingMap, sizes: &[i64]) -> Result<bool> {
+        require_defined(map)?;
+        let elements: Vec<u128> = sizes.iter().map(|s| u128::try_from(*s).unwrap_or(0)).collect();
+        if self.is_empty(map)? {
+            return Ok(product(&elements) == Some(0));
+        }
+        if map.num_results() != sizes.len() {
+            return Ok(false);
+        }
+        let points = self.count(map)?;
+        Ok(product(&points) == product(&elements) && self.is_injective(map)? && self.is_within(map, sizes)?)
+    }
+
+    /// Whether all results are indices of a tensor of these sizes.
+    fn is_within(&mut self, map: &IndexingMap, sizes: &[i64]) -> Result<bool> {
+        for (k, size) in sizes.iter().enumerate() {
+            // Points with this result outside the tensor: there must be none.
+            for outside in [Interval::new(i64::MIN, -1), Interval::new(*size, i64::MAX)] {
+                let mut builder = map.to_builder(self.arena);
+                let result = builder.results[k];
+                builder.add_constraint(self.arena, result, outside);
+                let beyond = builder.build(self.arena)?;
+                if !self.is_empty(&beyond)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// As [`inverse`].
+    pub(super) fn inverse(&mut self, map: &IndexingMap) -> Result<IndexingMap> {
+        let Some(builder) = self.simplified(map)? else { return Ok(IndexingMap::known_empty(self.arena)) };
+        for e in self.arena.post_order(&builder.results) {
+            if self.scratch.ranges.may_overflow(self.arena, e) {
+                return Err(Error::overflow("a result on the domain"));
+            }
+        }
+        let mut inverted = invert(self, &builder)?;
+        inverted.simplify(self.arena, self.scratch, PointVariables::Replace);
+        inverted.canonicalize_constraints(self.arena);
+        if !inverted.known_empty {
+            inverted.remove_unused_ranges(self.arena)?;
+            inverted.simplify(self.arena, self.scratch, PointVariables::Replace);
+        }
+        inverted.build(self.arena)
+    }
 }
 
 /// The `count` values `first`, `first + step`, `first + 2 * step`, ..
@@ -217,23 +265,22 @@ fn of_group(map: &MapBuilder, group: &Group, results: &[Expr]) -> Result<MapBuil
 
 /// The values of `results`, a nonempty list, at all points of a group. Error: there are too many to enumerate.
 pub(super) fn enumerate(
-    arena: &mut Arena,
+    work: &mut Work<'_>,
     map: &MapBuilder,
     group: &Group,
     results: &[Expr],
-    limit: Limit,
 ) -> Result<ResultRows> {
-    let map = of_group(map, group, results)?.build(arena)?;
-    let work = 1 + (results.len() + map.num_variables()) / 2 + map.dag().node_words().len() / WORDS_PER_UNIT;
-    let mut points = map.points(arena);
+    let map = of_group(map, group, results)?.build(work.arena)?;
+    let units = 1 + (results.len() + map.num_variables()) / 2 + map.dag().node_words().len() / WORDS_PER_UNIT;
+    let mut points = map.points(work.arena);
     let (mut scratch, mut rows) = (Vec::new(), ResultRows { width: results.len(), values: Vec::new() });
     loop {
         match points.step(usize::MAX)? {
-            PointStep::Point(_) if limit.is_reached(arena) => {
+            PointStep::Point(_) if work.is_over() => {
                 return Err(Error::undecided("the number of different results"));
             }
             PointStep::Point(p) => {
-                arena.charge(work);
+                work.arena.charge(units);
                 rows.values.extend(map.dag().evaluate_first(results.len(), &p, &mut scratch)?);
             }
             PointStep::Searching => {}
@@ -247,21 +294,16 @@ const BATCH: usize = 1 << 14;
 
 /// The number of different rows of `results` at the points of a group. Only the number of the row of each point is kept, as
 /// results are added one by one, until all are different. Error: there are too many points.
-fn count_distinct(
-    arena: &mut Arena,
-    map: &MapBuilder,
-    group: &Group,
-    results: &[Expr],
-    limit: Limit,
-) -> Result<u128> {
+fn count_distinct(work: &mut Work<'_>, map: &MapBuilder, group: &Group, results: &[Expr]) -> Result<u128> {
     let undecided = || Error::undecided("the number of different results");
     let part = of_group(map, group, &[])?;
-    let part = part.build(arena)?;
+    let part = part.build(work.arena)?;
     let mut columns = vec![Vec::new(); part.num_variables()];
-    let mut points = part.points(arena);
+    let mut points = part.points(work.arena);
     while points.extend(BATCH, &mut columns)? {
-        arena.charge(BATCH * (1 + part.num_variables() / 2 + part.dag().node_words().len() / WORDS_PER_UNIT));
-        if limit.is_reached(arena) {
+        work.arena
+            .charge(BATCH * (1 + part.num_variables() / 2 + part.dag().node_words().len() / WORDS_PER_UNIT));
+        if work.is_over() {
             return Err(undecided());
         }
     }
@@ -269,9 +311,9 @@ fn count_distinct(
     let length = columns.first().map_or(0, |column| column.len());
     let (mut rows, mut values) = (DistinctRows::new(&[], length), vec![0; length]);
     for result in results {
-        let dag = arena.export(&[*result]);
-        arena.charge(length * (1 + dag.node_words().len() / WORDS_PER_UNIT));
-        if limit.is_reached(arena) {
+        let dag = work.arena.export(&[*result]);
+        work.arena.charge(length * (1 + dag.node_words().len() / WORDS_PER_UNIT));
+        if work.is_over() {
             return Err(undecided());
         }
         dag.evaluate_block(&columns, &mut [&mut values])?;
@@ -292,28 +334,7 @@ fn product(factors: &[u128]) -> Option<u128> {
 
 /// Whether different points of the domain have different results. Errors: as [`count`](super::count::count).
 pub fn is_injective(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
-    let limit = Limit::after(arena, BUDGET);
-    is_injective_within(arena, scratch, map, limit)
-}
-
-fn is_injective_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<bool> {
-    let Some(builder) = simplified_builder(arena, scratch, map)? else { return Ok(true) };
-    let varying: Vec<usize> =
-        (0..builder.intervals.len()).filter(|v| !builder.intervals[*v].is_point()).collect();
-    if determines(arena, scratch, &builder, &builder.results, &varying, limit)? {
-        return Ok(true);
-    }
-    let points = count_within(arena, scratch, map, limit)?;
-    let different = image_count_within(arena, scratch, map, limit)?;
-    match (product(&points), product(&different)) {
-        (Some(p), Some(d)) => Ok(p == d),
-        _ => Err(Error::undecided("whether different points have different results")),
-    }
+    Work::new(arena, scratch).is_injective(map)
 }
 
 /// Whether the results are the elements of a tensor of these sizes, each once. Errors: as [`count`](super::count::count).
@@ -323,81 +344,20 @@ pub fn is_bijection_onto(
     map: &IndexingMap,
     sizes: &[i64],
 ) -> Result<bool> {
-    require_defined(map)?;
-    let elements: Vec<u128> = sizes.iter().map(|s| u128::try_from(*s).unwrap_or(0)).collect();
-    let limit = Limit::after(arena, BUDGET);
-    if is_empty_within(arena, scratch, map, limit)? {
-        return Ok(product(&elements) == Some(0));
-    }
-    if map.num_results() != sizes.len() {
-        return Ok(false);
-    }
-    let points = count_within(arena, scratch, map, limit)?;
-    if product(&points) != product(&elements) || !is_injective_within(arena, scratch, map, limit)? {
-        return Ok(false);
-    }
-    is_within(arena, scratch, map, sizes, limit)
-}
-
-/// Whether all results are indices of a tensor of these sizes.
-fn is_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    sizes: &[i64],
-    limit: Limit,
-) -> Result<bool> {
-    for (k, size) in sizes.iter().enumerate() {
-        // Points with this result outside the tensor: there must be none.
-        for outside in [Interval::new(i64::MIN, -1), Interval::new(*size, i64::MAX)] {
-            let mut builder = map.to_builder(arena);
-            let result = builder.results[k];
-            builder.add_constraint(arena, result, outside);
-            let beyond = builder.build(arena)?;
-            if !is_empty_within(arena, scratch, &beyond, limit)? {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
+    Work::new(arena, scratch).is_bijection_onto(map, sizes)
 }
 
 /// The inverse relation, simplified: from results to dimensions, with range variables for what the results leave open.
 ///
 /// Errors: the map is undefined; results may leave int64.
 pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<IndexingMap> {
-    let limit = Limit::after(arena, BUDGET);
-    inverse_within(arena, scratch, map, limit)
-}
-
-pub(super) fn inverse_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<IndexingMap> {
-    let Some(builder) = simplified_builder(arena, scratch, map)? else {
-        return Ok(IndexingMap::known_empty(arena));
-    };
-    for e in arena.post_order(&builder.results) {
-        if scratch.ranges.may_overflow(arena, e) {
-            return Err(Error::overflow("a result on the domain"));
-        }
-    }
-    let mut inverted = invert(arena, scratch, &builder, limit)?;
-    inverted.simplify(arena, scratch, PointVariables::Replace);
-    inverted.canonicalize_constraints(arena);
-    if !inverted.known_empty {
-        inverted.remove_unused_ranges(arena)?;
-        inverted.simplify(arena, scratch, PointVariables::Replace);
-    }
-    inverted.build(arena)
+    Work::new(arena, scratch).inverse(map)
 }
 
 /// The width, 32 or 64 bits, of integers that hold all subexpressions on the domain, with partial sums in any order.
 /// Errors: the map is undefined; 64 bits may not suffice.
 pub fn index_bits(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<u32> {
-    let Some(domain) = simplified_builder(arena, scratch, map)? else { return Ok(32) };
+    let Some(domain) = Work::new(arena, scratch).simplified(map)? else { return Ok(32) };
     // The expressions as they are written, on the domain as it is known.
     let roots = arena.import(map.dag());
     let mut all = domain.intervals.iter().fold(Interval::point(0), |all, i| all.union(*i));

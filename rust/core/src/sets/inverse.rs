@@ -5,12 +5,11 @@
 //! variable is introduced.
 
 use crate::error::{Error, Result};
-use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
 use crate::map::indexing_map::MapBuilder;
 use crate::map::names::Names;
-use crate::simplify::Scratch;
+use crate::sets::work::Work;
 use std::collections::{HashMap, HashSet};
 
 /// The work of visiting one node in search of a solution.
@@ -18,8 +17,8 @@ const NODE_COST: usize = 4;
 
 /// Solves equations, whose left sides are expressions over the variables of a map and whose right sides are expressions over
 /// other variables. A solution is the right side for an expression.
+#[derive(Default)]
 struct EquationSolver {
-    limit: Limit,
     solutions: HashMap<Expr, Expr>,
     /// The left sides, in the order in which they were added.
     solved: Vec<Expr>,
@@ -30,11 +29,6 @@ struct EquationSolver {
 }
 
 impl EquationSolver {
-    /// A solver without equations that works up to `limit`.
-    fn new(limit: Limit) -> Self {
-        EquationSolver { limit, solutions: HashMap::new(), solved: vec![], open: vec![], first_quotient: 0 }
-    }
-
     /// Adds the equation `e = solution`, unless `e` is solved already.
     fn add(&mut self, e: Expr, solution: Expr) {
         if let std::collections::hash_map::Entry::Vacant(free) = self.solutions.entry(e) {
@@ -57,20 +51,20 @@ impl EquationSolver {
     }
 
     /// The solution for `e`, if it is known directly or follows from those for its operands.
-    fn solution(&self, arena: &mut Arena, e: Expr) -> Result<Option<Expr>> {
+    fn solution(&self, work: &mut Work<'_>, e: Expr) -> Result<Option<Expr>> {
         if let Some(w) = self.solutions.get(&e) {
             return Ok(Some(*w));
         }
-        let order = arena.post_order(&[e]);
-        arena.charge(order.len() * NODE_COST);
-        if self.limit.is_reached(arena) {
+        let order = work.arena.post_order(&[e]);
+        work.arena.charge(order.len() * NODE_COST);
+        if work.is_over() {
             return Err(Error::undecided("what the results determine"));
         }
         let mut new: HashMap<Expr, Expr> = HashMap::new();
         for node in order {
             let own = match self.solutions.get(&node) {
                 Some(w) => Some(*w),
-                None => rebuilt(arena, node, &new)?,
+                None => rebuilt(work.arena, node, &new)?,
             };
             if let Some(own) = own {
                 new.insert(node, own);
@@ -79,15 +73,15 @@ impl EquationSolver {
         Ok(new.get(&e).copied())
     }
 
-    /// Adds all equations that follow, on the domain that `scratch` holds.
-    fn solve(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Result<()> {
+    /// Adds all equations that follow, on the domain that the scratch memory holds.
+    fn solve(&mut self, work: &mut Work<'_>) -> Result<()> {
         loop {
             let before = self.solved.len();
             let (mut k, mut kept) = (0, 0);
             while k < self.open.len() {
                 let e = self.open[k];
                 let w = self.solutions[&e];
-                if self.solve_for_operands(arena, scratch, e, w)? {
+                if self.solve_for_operands(work, e, w)? {
                     self.open[kept] = e;
                     kept += 1;
                 }
@@ -101,25 +95,19 @@ impl EquationSolver {
     }
 
     /// Adds the equations that follow from `e = w`. Whether others may follow from it later.
-    fn solve_for_operands(
-        &mut self,
-        arena: &mut Arena,
-        scratch: &mut Scratch,
-        e: Expr,
-        w: Expr,
-    ) -> Result<bool> {
-        match arena.node(e) {
+    fn solve_for_operands(&mut self, work: &mut Work<'_>, e: Expr, w: Expr) -> Result<bool> {
+        match work.arena.node(e) {
             Node::Sum(constant, terms) => {
                 let terms = terms.to_vec();
-                self.solve_sum(arena, scratch, constant, &terms, w)
+                self.solve_sum(work, constant, &terms, w)
             }
             Node::Mod(x, m) => {
-                let Some(m) = arena.as_constant(m).filter(|_| !self.solutions.contains_key(&x)) else {
+                let Some(m) = work.arena.as_constant(m).filter(|_| !self.solutions.contains_key(&x)) else {
                     return Ok(false);
                 };
-                let quotient = arena.floordiv_constant(x, m)?;
-                let Some(q) = self.solution(arena, quotient)? else { return Ok(true) };
-                let whole = arena.combine(q, m, w, 1)?;
+                let quotient = work.arena.floordiv_constant(x, m)?;
+                let Some(q) = self.solution(work, quotient)? else { return Ok(true) };
+                let whole = work.arena.combine(q, m, w, 1)?;
                 self.add(x, whole);
                 Ok(false)
             }
@@ -128,32 +116,25 @@ impl EquationSolver {
     }
 
     /// Solves `constant + terms = w` for the terms. Whether some stay unknown.
-    fn solve_sum(
-        &mut self,
-        arena: &mut Arena,
-        scratch: &mut Scratch,
-        constant: i64,
-        terms: &[Term],
-        w: Expr,
-    ) -> Result<bool> {
+    fn solve_sum(&mut self, work: &mut Work<'_>, constant: i64, terms: &[Term], w: Expr) -> Result<bool> {
         let Some(minus) = constant.checked_neg() else { return Ok(false) };
-        let mut left = arena.offset(w, minus)?;
+        let mut left = work.arena.offset(w, minus)?;
         let mut unknown: Vec<(Term, Interval)> = Vec::new();
         for t in terms {
-            match self.solution(arena, t.expr)? {
+            match self.solution(work, t.expr)? {
                 Some(solved) => {
                     let Some(minus) = t.coeff.checked_neg() else { return Ok(false) };
-                    left = arena.combine(left, 1, solved, minus)?;
+                    left = work.arena.combine(left, 1, solved, minus)?;
                 }
-                None => unknown.push((*t, scratch.ranges.bounds(arena, t.expr))),
+                None => unknown.push((*t, work.scratch.ranges.bounds(work.arena, t.expr))),
             }
         }
         if let [(t, _)] = unknown.as_slice() {
-            let value = arena.floordiv_constant(left, t.coeff)?;
+            let value = work.arena.floordiv_constant(left, t.coeff)?;
             self.add(t.expr, value);
             return Ok(false);
         }
-        self.solve_digits(arena, left, &mut unknown)?;
+        self.solve_digits(work.arena, left, &mut unknown)?;
         Ok(!unknown.is_empty())
     }
 
@@ -240,73 +221,66 @@ fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Opti
     }))
 }
 
-/// Whether the results of a simplified map, whose domain `scratch` holds, determine the variables `wanted`; false may be
+/// Whether the results of a simplified map, whose domain the scratch memory holds, determine the variables `wanted`; false may be
 /// wrong.
-pub(crate) fn determines(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
+pub(super) fn determines(
+    work: &mut Work<'_>,
     map: &MapBuilder,
     results: &[Expr],
     wanted: &[usize],
-    limit: Limit,
 ) -> Result<bool> {
-    let mut solver = EquationSolver::new(limit);
+    let mut solver = EquationSolver::default();
     for (k, r) in results.iter().enumerate() {
-        let y = arena.variable((map.intervals.len() + k) as u32);
+        let y = work.arena.variable((map.intervals.len() + k) as u32);
         solver.add(*r, y);
     }
-    solver.add_constraints(arena, map);
-    solver.solve(arena, scratch)?;
+    solver.add_constraints(work.arena, map);
+    solver.solve(work)?;
     for v in wanted {
-        let x = arena.variable(*v as u32);
-        if solver.solution(arena, x)?.is_none() {
+        let x = work.arena.variable(*v as u32);
+        if solver.solution(work, x)?.is_none() {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// The inverse relation of a simplified map, whose domain `scratch` holds. It leads from results to dimensions, with range
+/// The inverse relation of a simplified map, whose domain the scratch memory holds. It leads from results to dimensions, with range
 /// variables for what the results do not determine; runtime variables are kept.
-pub(crate) fn invert(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &MapBuilder,
-    limit: Limit,
-) -> Result<MapBuilder> {
+pub(super) fn invert(work: &mut Work<'_>, map: &MapBuilder) -> Result<MapBuilder> {
     let count = map.intervals.len();
     let symbols = map.num_dims + map.num_ranges;
     let results = map.results.len();
-    let mut solver = EquationSolver::new(limit);
+    let mut solver = EquationSolver::default();
     // During construction, the dimensions of the new map are variables from `count` on, its free variables from `free` on.
     let free = count + results;
     let mut ranges: Vec<Interval> = Vec::new();
     for v in symbols..count {
-        let e = arena.variable(v as u32);
+        let e = work.arena.variable(v as u32);
         solver.add(e, e);
     }
     for (k, r) in map.results.iter().enumerate() {
-        let y = arena.variable((count + k) as u32);
+        let y = work.arena.variable((count + k) as u32);
         solver.add(*r, y);
     }
-    solver.add_constraints(arena, map);
+    solver.add_constraints(work.arena, map);
     let order: Vec<usize> = (map.num_dims..symbols).rev().chain((0..map.num_dims).rev()).collect();
     let mut tried: HashSet<Expr> = HashSet::new();
     let mut solutions: Vec<Expr> = Vec::new();
     let mut next = 0; // those before it are solved, and stay so
-    solver.solve(arena, scratch)?;
+    solver.solve(work)?;
     while let Some(&v) = order.get(next) {
-        let x = arena.variable(v as u32);
-        if solver.solution(arena, x)?.is_some() {
+        let x = work.arena.variable(v as u32);
+        if solver.solution(work, x)?.is_some() {
             next += 1;
             continue;
         }
-        let fresh = arena.variable((free + ranges.len()) as u32);
-        match solver.unsolved_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
+        let fresh = work.arena.variable((free + ranges.len()) as u32);
+        match solver.unsolved_quotient(work.arena).filter(|(q, _)| tried.insert(*q)) {
             Some((q, m)) => {
-                let rest = arena.modulo_constant(q, m)?;
-                if solver.solution(arena, rest)?.is_none() {
-                    ranges.push(scratch.ranges.bounds(arena, rest));
+                let rest = work.arena.modulo_constant(q, m)?;
+                if solver.solution(work, rest)?.is_none() {
+                    ranges.push(work.scratch.ranges.bounds(work.arena, rest));
                     solver.add(rest, fresh);
                 }
             }
@@ -315,23 +289,23 @@ pub(crate) fn invert(
                 solver.add(x, fresh);
             }
         }
-        solver.solve(arena, scratch)?;
+        solver.solve(work)?;
     }
     for v in 0..count {
-        let x = arena.variable(v as u32);
-        solutions.push(solver.solution(arena, x)?.unwrap_or(x));
+        let x = work.arena.variable(v as u32);
+        solutions.push(solver.solution(work, x)?.unwrap_or(x));
     }
-    inverse_map(arena, scratch, map, &solutions, &ranges)
+    inverse_map(work, map, &solutions, &ranges)
 }
 
 /// The map whose results are the solutions for the dimensions, with the constraints that make it the inverse.
 fn inverse_map(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
+    work: &mut Work<'_>,
     map: &MapBuilder,
     solutions: &[Expr],
     ranges: &[Interval],
 ) -> Result<MapBuilder> {
+    let Work { arena, scratch, .. } = work;
     let (count, results) = (map.intervals.len(), map.results.len());
     let symbols = map.num_dims + map.num_ranges;
     let mut intervals: Vec<Interval> = map.results.iter().map(|r| scratch.ranges.bounds(arena, *r)).collect();

@@ -1,12 +1,11 @@
 //! Fewer and simpler pieces of the same relation.
 
 use crate::error::Result;
-use crate::expr::work::Limit;
 use crate::expr::Arena;
 use crate::map::indexing_map::{IndexingMap, MapKind};
 use crate::map::piecewise_map::PiecewiseMap;
 use crate::map::simplify::simplify;
-use crate::sets::piecewise::Work;
+use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
@@ -32,14 +31,6 @@ pub fn simplify_pieces(arena: &mut Arena, scratch: &mut Scratch, map: &Piecewise
 }
 
 impl Work<'_> {
-    /// The answer to a question within a budget of its own.
-    fn within<T>(&mut self, budget: u64, question: impl FnOnce(&mut Self) -> Result<T>) -> Option<T> {
-        let limit = std::mem::replace(&mut self.limit, Limit::after(self.arena, budget));
-        let answer = question(self);
-        self.limit = limit;
-        answer.ok()
-    }
-
     /// The first two pieces that are one.
     fn first_joined(&mut self, pieces: &[IndexingMap]) -> Option<((usize, usize), IndexingMap)> {
         let far = if pieces.len() > MAX_COMPARED { 1 } else { pieces.len() };

@@ -6,14 +6,12 @@
 //! variables of few values that it leaves open are replaced by each of these.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::map::names::Names;
-use crate::sets::image::inverse_within;
+use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
-use crate::simplify::Scratch;
 
 /// The maximal number of combinations of values that replace variables.
 const MAX_COMBINATIONS: u128 = 64;
@@ -25,17 +23,13 @@ pub(super) type Conjunction = Vec<(Expr, Interval)>;
 /// The conjunctions of which one holds for `(p, y)` if and only if it is in the relation of the map.
 ///
 /// Error: range variables cannot be eliminated.
-pub(super) fn membership(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<Vec<Conjunction>> {
+pub(super) fn membership(work: &mut Work<'_>, map: &IndexingMap) -> Result<Vec<Conjunction>> {
     if map.num_ranges() == 0 {
-        return Ok(vec![of_function(arena, map)?]);
+        return Ok(vec![of_function(work.arena, map)?]);
     }
-    let graph = graph(arena, map)?;
-    let solved = inverse_within(arena, scratch, &graph, limit)?;
+    let graph = graph(work.arena, map)?;
+    let solved = work.inverse(&graph)?;
+    let arena = &mut *work.arena;
     if solved.kind() != MapKind::Defined {
         return Ok(Vec::new());
     }
@@ -145,11 +139,11 @@ fn in_order(arena: &mut Arena, map: &MapBuilder) -> Result<Conjunction> {
 
 /// The parts of `map` at which `conjunction` does not hold, without common pairs of points and results.
 pub(super) fn parts_outside(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
+    work: &mut Work<'_>,
     map: &IndexingMap,
     conjunction: &Conjunction,
 ) -> Result<Vec<IndexingMap>> {
+    let Work { arena, scratch, .. } = work;
     let mut inside = map.to_builder(arena);
     inside.state_conditions(arena)?;
     let symbols = inside.num_dims + inside.num_ranges;

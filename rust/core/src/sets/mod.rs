@@ -11,3 +11,4 @@ pub(crate) mod piece_values;
 pub(crate) mod piecewise;
 pub(crate) mod points;
 pub(crate) mod relate;
+mod work;

@@ -5,9 +5,9 @@ use crate::expr::{Arena, Expr};
 use crate::map::indexing_map::IndexingMap;
 use crate::map::names::Names;
 use crate::map::piecewise_map::PiecewiseMap;
-use crate::sets::count::{count_within, Group};
-use crate::sets::image::{enumerate, image_count_within, ResultRows, MAX_ENUMERATED};
-use crate::sets::piecewise::Work;
+use crate::sets::count::Group;
+use crate::sets::image::{enumerate, ResultRows, MAX_ENUMERATED};
+use crate::sets::work::Work;
 use crate::simplify::Scratch;
 
 /// The number of pairs of a point and results, each counted once: the sum of these products.
@@ -41,10 +41,10 @@ fn by_structure(work: &mut Work<'_>, map: &PiecewiseMap) -> Result<Vec<Vec<u128>
 /// The number of pairs of a map, as factors.
 fn count_of(work: &mut Work<'_>, map: &IndexingMap) -> Result<Vec<u128>> {
     if map.num_ranges() == 0 {
-        return count_within(work.arena, work.scratch, map, work.limit);
+        return work.count(map);
     }
     let pairs = with_points(work.arena, map)?;
-    image_count_within(work.arena, work.scratch, &pairs, work.limit)
+    work.image_count(&pairs)
 }
 
 /// The map from all variables to a point and its results.
@@ -76,7 +76,7 @@ fn by_enumeration(work: &mut Work<'_>, map: &PiecewiseMap) -> Result<Vec<Vec<u12
             constraints: (0..pairs.constraints.len()).collect(),
             results: Vec::new(),
         };
-        let listed = enumerate(work.arena, &pairs, &all, &pairs.results, work.limit)?;
+        let listed = enumerate(work, &pairs, &all, &pairs.results)?;
         rows.width = listed.width;
         rows.values.extend(listed.values);
     }

@@ -1,48 +1,28 @@
 //! Work on relations by pieces: differences, intersections, and questions about them.
 
 use crate::error::{Error, Result};
-use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder};
 use crate::map::names::Names;
 use crate::map::piecewise_map::{check_count, check_signatures, PiecewiseMap};
 use crate::map::simplify::compose_simplified;
-use crate::sets::count::{is_empty_within, BUDGET};
-use crate::sets::image::inverse_within;
 use crate::sets::membership::{membership, parts_outside, Conjunction};
-use crate::sets::relate::first_point;
+use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
 /// The budget of finding out that a part is empty, and may be left out.
 const PRUNING_BUDGET: u64 = 1 << 16;
 
-/// Work on relations: memory, and the limit of the question.
-pub(super) struct Work<'a> {
-    pub arena: &'a mut Arena,
-    pub scratch: &'a mut Scratch,
-    pub limit: Limit,
-}
-
-impl<'a> Work<'a> {
-    pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
-        let limit = Limit::after(arena, BUDGET);
-        Work { arena, scratch, limit }
-    }
-
-    pub fn is_empty(&mut self, map: &IndexingMap) -> Result<bool> {
-        is_empty_within(self.arena, self.scratch, map, self.limit)
-    }
-
+impl Work<'_> {
     /// Whether a map is found to be empty with little work.
     fn is_seen_empty(&mut self, map: &IndexingMap) -> bool {
-        let limit = Limit::after(self.arena, PRUNING_BUDGET);
-        is_empty_within(self.arena, self.scratch, map, limit).unwrap_or(false)
+        self.within(PRUNING_BUDGET, |work| work.is_empty(map)) == Some(true)
     }
 
     fn check_limit(&self) -> Result<()> {
-        match self.limit.is_reached(self.arena) {
+        match self.is_over() {
             true => Err(Error::undecided("the difference of the relations")),
             false => Ok(()),
         }
@@ -113,7 +93,7 @@ impl<'a> Work<'a> {
             }
             let conjunctions = match &mut conjunctions {
                 Some(known) => known,
-                unknown => unknown.insert(membership(self.arena, self.scratch, b, self.limit)?),
+                unknown => unknown.insert(membership(self, b)?),
             };
             rest.extend(self.outside(part, conjunctions)?);
         }
@@ -128,7 +108,7 @@ impl<'a> Work<'a> {
             let mut next = Vec::new();
             for part in rest {
                 self.check_limit()?;
-                next.extend(parts_outside(self.arena, self.scratch, &part, conjunction)?);
+                next.extend(parts_outside(self, &part, conjunction)?);
             }
             next.retain(|part| !self.is_seen_empty(part));
             check_count(next.len())?;
@@ -232,8 +212,7 @@ pub fn differing_point(
     let mut rest = work.difference(a, b)?;
     rest.extend(work.difference(b, a)?);
     for part in rest {
-        let limit = work.limit;
-        if let Some(mut point) = first_point(work.arena, work.scratch, &part, limit)? {
+        if let Some(mut point) = work.first_point(&part)? {
             let runtimes = point.split_off(part.num_dims() + part.num_ranges());
             point.truncate(part.num_dims());
             return Ok(Some((point, runtimes)));
@@ -275,7 +254,7 @@ pub fn compose_pieces(
 
 /// The inverse relation: each piece's. Errors: as [`crate::inverse`].
 pub fn inverse_pieces(arena: &mut Arena, scratch: &mut Scratch, map: &PiecewiseMap) -> Result<PiecewiseMap> {
-    let work = Work::new(arena, scratch);
-    let pieces = map.pieces().iter().map(|p| inverse_within(work.arena, work.scratch, p, work.limit));
+    let mut work = Work::new(arena, scratch);
+    let pieces = map.pieces().iter().map(|p| work.inverse(p));
     PiecewiseMap::new(pieces.collect::<Result<_>>()?)
 }

@@ -1,11 +1,11 @@
 //! Relations between two maps: their intersection, and a point where they differ.
 
 use crate::error::{counted, Error, Result};
-use crate::expr::work::Limit;
-use crate::expr::Arena;
+use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
-use crate::sets::count::{is_empty_within, BUDGET};
+use crate::map::simplify::simplify;
+use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
@@ -82,58 +82,55 @@ pub fn difference(
     if a == b {
         return Ok(None);
     }
-    let limit = Limit::after(arena, BUDGET);
+    let mut work = Work::new(arena, scratch);
     match (a.kind(), b.kind()) {
         (MapKind::Defined, MapKind::Defined) => check_signature(a, b)?,
         (MapKind::Undefined, _) | (_, MapKind::Undefined) => {
             return Err(Error::invalid_map("nothing is known about an undefined map"));
         }
-        (MapKind::KnownEmpty, _) => return first_point(arena, scratch, b, limit),
-        (_, MapKind::KnownEmpty) => return first_point(arena, scratch, a, limit),
+        (MapKind::KnownEmpty, _) => return work.first_point(b),
+        (_, MapKind::KnownEmpty) => return work.first_point(a),
     }
-    if let Some(point) = sampled_difference(arena, a, b)? {
+    if let Some(point) = sampled_difference(work.arena, a, b)? {
         return Ok(Some(point));
     }
     // The maps are equal if each part in which they could differ, a map of its own, is empty.
     let mut different = None;
-    for_each_differing_part(arena, a, b, |arena, part| {
-        if limit.is_reached(arena) {
+    for_each_differing_part(&mut work, a, b, |work, part| {
+        if work.is_over() {
             return Err(Error::undecided("whether the maps differ"));
         }
-        if !is_empty_within(arena, scratch, &part, limit)? {
-            different = first_point(arena, scratch, &part, limit)?;
+        if !work.is_empty(&part)? {
+            different = work.first_point(&part)?;
         }
         Ok(different.is_some())
     })?;
     Ok(different)
 }
 
-/// A point of the domain, found by bisecting its box; `None` if there is none.
-pub(super) fn first_point(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<Option<Vec<i64>>> {
-    if is_empty_within(arena, scratch, map, limit)? {
-        return Ok(None);
-    }
-    let mut map = crate::map::simplify::simplify(arena, scratch, map, PointVariables::Replace)?;
-    for v in 0..map.num_variables() {
-        loop {
-            let own = map.interval(v);
-            if own.is_point() {
-                break;
-            }
-            let middle = (i128::from(own.lower) + i128::from(own.upper)).div_euclid(2) as i64;
-            let lower = restricted(arena, &map, v, Interval::new(own.lower, middle))?;
-            map = match is_empty_within(arena, scratch, &lower, limit)? {
-                true => restricted(arena, &map, v, Interval::new(middle + 1, own.upper))?,
-                false => lower,
-            };
+impl Work<'_> {
+    /// A point of the domain, found by bisecting its box; `None` if there is none.
+    pub(super) fn first_point(&mut self, map: &IndexingMap) -> Result<Option<Vec<i64>>> {
+        if self.is_empty(map)? {
+            return Ok(None);
         }
+        let mut map = simplify(self.arena, self.scratch, map, PointVariables::Replace)?;
+        for v in 0..map.num_variables() {
+            loop {
+                let own = map.interval(v);
+                if own.is_point() {
+                    break;
+                }
+                let middle = (i128::from(own.lower) + i128::from(own.upper)).div_euclid(2) as i64;
+                let lower = restricted(self.arena, &map, v, Interval::new(own.lower, middle))?;
+                map = match self.is_empty(&lower)? {
+                    true => restricted(self.arena, &map, v, Interval::new(middle + 1, own.upper))?,
+                    false => lower,
+                };
+            }
+        }
+        Ok(Some(map.intervals().map(|i| i.lower).collect()))
     }
-    Ok(Some(map.intervals().map(|i| i.lower).collect()))
 }
 
 fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
@@ -185,19 +182,19 @@ fn pick(i: Interval, choice: u64, value: u64) -> i64 {
 /// Calls `f` with each part in which the maps may differ: the points in one domain only, and those in both with different
 /// results. Stops when `f` returns true.
 fn for_each_differing_part(
-    arena: &mut Arena,
+    work: &mut Work<'_>,
     a: &IndexingMap,
     b: &IndexingMap,
-    mut f: impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
+    mut f: impl FnMut(&mut Work<'_>, IndexingMap) -> Result<bool>,
 ) -> Result<()> {
-    let (mut first, mut second) = (a.to_builder(arena), b.to_builder(arena));
-    first.state_conditions(arena)?;
-    second.state_conditions(arena)?;
+    let (mut first, mut second) = (a.to_builder(work.arena), b.to_builder(work.arena));
+    first.state_conditions(work.arena)?;
+    second.state_conditions(work.arena)?;
     for (one, two) in [(&first, &second), (&second, &first)] {
         let bounds = two.intervals.iter().enumerate();
-        let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v as u32), *i)).collect();
+        let bounds: Vec<_> = bounds.map(|(v, i)| (work.arena.variable(v as u32), *i)).collect();
         for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
-            if for_each_side(arena, one, e, i, &mut f)? {
+            if for_each_side(work, one, e, i, &mut f)? {
                 return Ok(());
             }
         }
@@ -208,8 +205,8 @@ fn for_each_differing_part(
         *v = v.intersect(*w);
     }
     for k in 0..first.results.len() {
-        let difference = arena.sub(first.results[k], second.results[k])?;
-        if for_each_side(arena, &both, difference, Interval::point(0), &mut f)? {
+        let difference = work.arena.sub(first.results[k], second.results[k])?;
+        if for_each_side(work, &both, difference, Interval::point(0), &mut f)? {
             return Ok(());
         }
     }
@@ -218,17 +215,17 @@ fn for_each_differing_part(
 
 /// Calls `f` with `map` restricted to `e` below `interval`, then above it, until `f` returns true.
 fn for_each_side(
-    arena: &mut Arena,
+    work: &mut Work<'_>,
     map: &MapBuilder,
-    e: crate::expr::Expr,
+    e: Expr,
     interval: Interval,
-    f: &mut impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
+    f: &mut impl FnMut(&mut Work<'_>, IndexingMap) -> Result<bool>,
 ) -> Result<bool> {
     for side in interval.complement() {
         let mut part = map.clone();
-        part.add_constraint(arena, e, side);
-        let closed = part.build(arena)?;
-        if closed.kind() == MapKind::Defined && f(arena, closed)? {
+        part.add_constraint(work.arena, e, side);
+        let closed = part.build(work.arena)?;
+        if closed.kind() == MapKind::Defined && f(work, closed)? {
             return Ok(true);
         }
     }
