@@ -6,11 +6,10 @@ their instructions: repeating a loop for each element costs more than reading it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import prod
 
 from indexing.hlo import Computation, Instruction, Shape
-from indexing.hlo.module_cache import cached_on_module
+from indexing.hlo.module_cache import cached_by_signature, cached_on_module
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
@@ -20,22 +19,9 @@ MAX_OPERATIONS = 32  # operations for an element of a function such as a logarit
 MAX_REPETITION = 2  # most work of what is taken as one fusion, in multiples of computing each instruction once
 
 
-@dataclass(slots=True)
-class _Works:
-    """The work of a module's instructions, by signature."""
-
-    known: dict[int, int] = field(default_factory=dict)
-
-
+@cached_by_signature
 def element_work(instruction: Instruction) -> int:
     """The number of elements that the longest loop for one element reads, at least 1; 0 for index arithmetic."""
-    known, key = instruction.module.attached(_Works).known, instruction.signature
-    if key not in known:
-        known[key] = _element_work(instruction)
-    return known[key]
-
-
-def _element_work(instruction: Instruction) -> int:
     if traits_of(instruction).is_index_arithmetic:
         return 0
     shapes = [o.shape.leaves for o in instruction.operands]

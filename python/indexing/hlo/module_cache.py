@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
-from indexing.hlo.program import Module
+from indexing.hlo.program import Instruction, Module
 
 
 class _OfModule(Protocol):
@@ -31,11 +31,19 @@ class _Cache:
 
 def cached_on_module(function: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Cache the results of a function on the module of its first argument; they are freed with the module."""
+    return _cached(function, lambda subject: subject)
 
+
+def cached_by_signature(function: Callable[Concatenate[Instruction, P], R]) -> Callable[Concatenate[Instruction, P], R]:
+    """As `cached_on_module`, one result for all equal instructions of the module."""
+    return _cached(function, lambda instruction: instruction.signature)
+
+
+def _cached(function: Callable[Concatenate[S, P], R], key_of: Callable[[S], object]) -> Callable[Concatenate[S, P], R]:
     @wraps(function)
     def cached(subject: S, *more: P.args, **named: P.kwargs) -> R:
         known = subject.module.attached(_Cache).known
-        key = function, subject, more, tuple(named.items())
+        key = function, key_of(subject), more, tuple(named.items())
         if key not in known:
             known[key] = function(subject, *more, **named)
         return cast(R, known[key])

@@ -11,6 +11,7 @@ from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder
 from indexing.hlo.layout import bit_width
+from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import computed_by_emitter
 from indexing.lazy import np
@@ -91,42 +92,34 @@ def _timed(time: KernelTime, demand: Mapping[str, float], device: Device) -> Ker
     return replace(time, seconds=seconds, limit=limit, demand=demand)
 
 
+@cached_on_module
 def predict_instruction(instruction: Instruction, device: Device) -> KernelTime:
     """The time of the default plan of the kernel of a fusion or of any other op, or of a library's product of matrices.
 
     What no single kernel computes (a sort of long rows, a Fourier transform, a library call without a model, a step of the
     host) is not modelled.
     """
-    known = instruction.module.attached(_Times).known
-    key = instruction, device
-    if key not in known:
-        known[key] = _predicted(instruction, device)
-    return known[key]
+    op = traits_of(instruction)
+    if op.across_replicas is not None:
+        return KernelTime(None, note="not modelled: it exchanges data with other devices")
+    if is_left_to_host(instruction, device):
+        return KernelTime(None, note=f"not modelled: on {device.name}, the host computes a {instruction.opcode}")
+    try:
+        if instruction.is_fusion:
+            return _of_kernel(instruction, device)
+        if op.result_index is not None:
+            return _of_copy(instruction, device)
+        meaning = None if op.expansion is None else op.expansion(instruction)
+        return _alone(instruction, device) if meaning is None else _of_product(instruction, meaning, device)
+    except IndexingError as error:
+        return KernelTime(None, note=f"not modelled: {error}")
 
 
 @dataclass(slots=True)
-class _Times:
-    """The times of a module's instructions on devices; those of equal instructions outside of fusions by their text."""
+class _TimesByText:
+    """The times of equal instructions outside of fusions."""
 
-    known: dict[tuple[Instruction, Device], KernelTime] = field(default_factory=dict)
-    by_text: dict[tuple[str, Device], KernelTime] = field(default_factory=dict)
-
-
-def _predicted(i: Instruction, device: Device) -> KernelTime:
-    op = traits_of(i)
-    if op.across_replicas is not None:
-        return KernelTime(None, note="not modelled: it exchanges data with other devices")
-    if is_left_to_host(i, device):
-        return KernelTime(None, note=f"not modelled: on {device.name}, the host computes a {i.opcode}")
-    try:
-        if i.is_fusion:
-            return _of_kernel(i, device)
-        if op.result_index is not None:
-            return _of_copy(i, device)
-        meaning = None if op.expansion is None else op.expansion(i)
-        return _alone(i, device) if meaning is None else _of_product(i, meaning, device)
-    except IndexingError as error:
-        return KernelTime(None, note=f"not modelled: {error}")
+    known: dict[tuple[str, Device], KernelTime] = field(default_factory=dict)
 
 
 def is_left_to_host(i: Instruction, device: Device) -> bool:
@@ -152,7 +145,7 @@ def _alone(i: Instruction, device: Device) -> KernelTime:
     module = ModuleBuilder("alone", i.name)
     module.entry.copy(i, [_operand(module.entry, o) for o in i.operands], "result")
     built = module.build()
-    known = i.module.attached(_Times).by_text
+    known = i.module.attached(_TimesByText).known
     key = str(built), device
     if key not in known:
         known[key] = _of_kernel(built.entry, device)

@@ -8,7 +8,7 @@ predicates and partial warps; warps whose addresses differ by whole lines are co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal, TypeAlias
 
@@ -25,6 +25,7 @@ from indexing.display import shown
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program, Shape
 from indexing.hlo.layout import bit_width
+from indexing.hlo.module_cache import cached_on_module
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import emit
@@ -213,23 +214,13 @@ def _is_fused(target: Instruction | Computation) -> bool:
     return not isinstance(target, Instruction) or target.is_fusion
 
 
-@dataclass(slots=True)
-class _Kernels:
-    """The kernels of a module's fusions, without their sources; None for fusions that no kernel computes."""
-
-    by_target: dict[tuple[Instruction | Computation, Device], Kernel | None] = field(default_factory=dict)
-
-
+@cached_on_module
 def kernel_of(target: Instruction | Computation, device: Device) -> Kernel | None:
     """The kernel of a fusion for a device, built once; None if no kernel computes it: it is then analyzed as a loop."""
-    known = target.module.attached(_Kernels).by_target
-    key = target, device
-    if key not in known:
-        try:
-            known[key] = emit(target, None, device)
-        except (UnsupportedOp, CompileError):
-            known[key] = None
-    return known[key]
+    try:
+        return emit(target, None, device)
+    except (UnsupportedOp, CompileError):
+        return None
 
 
 _AT_MOST = "at most: a compiler may merge accesses, or load under a condition what is needed only there"

@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from indexing.errors import UnsupportedOp
 from indexing.hlo import BuiltInstruction, Computation, Instruction
+from indexing.hlo.module_cache import cached_by_signature
 from indexing.ops.expansion import Expansion, is_workspace
 from indexing.ops.library_calls import convolutions, lapack, onednn, products, solvers, sorted_runs
 from indexing.ops.library_calls.configs import UNREADABLE, Config, backend_config
@@ -81,25 +82,14 @@ _BY_TARGET = {target: line for line in LIBRARY_CALLS for target in line.targets}
 _LAPACK_BY_TARGET = {target: line for line in lapack.LAPACK_CALLS for target in line.targets}
 
 
-class _Read(dict[int, "Computation | lapack.LapackCall | str"]):
-    """The meanings of a module's custom calls, by signature: a computation, a routine, or the reason why there is none."""
-
-
 def custom_call_target(i: Instruction) -> str:
     """The target's name, without its quotes."""
     return i.text("custom_call_target", "")
 
 
+@cached_by_signature
 def stands_for(i: Instruction) -> Computation | lapack.LapackCall | str:
     """The computation that a call stands for, its operands as parameters; a routine of LAPACK; or why it is unknown."""
-    known = i.module.attached(_Read)
-    meaning = known.get(i.signature)
-    if meaning is None:
-        meaning = known[i.signature] = _read(i)
-    return meaning
-
-
-def _read(i: Instruction) -> Computation | lapack.LapackCall | str:
     target = custom_call_target(i)
     line, routine = _BY_TARGET.get(target), _LAPACK_BY_TARGET.get(target)
     try:
