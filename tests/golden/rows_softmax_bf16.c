@@ -62,9 +62,7 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
     __attribute__((aligned(64))) f32 kept0[1024];
     __attribute__((aligned(64))) u16 kept1[1024];
     __attribute__((aligned(64))) f32 v2_of[64];
-    __attribute__((aligned(64))) f32 v7_of[64];
     __attribute__((aligned(64))) f32 v8_of[64];
-    __attribute__((aligned(64))) f32 v15_of[64];
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 64; th_x++) {
       f32 v2 = (-inf_f32);
@@ -104,21 +102,19 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
     }
     const f32 v2_both5 = combine0(v2_of[0], v2_of[1]);
     v2_of[0] = v2_both5;
-    for (s32 part14 = 0; part14 < 64; part14++) {
-      v2_of[part14] = v2_of[0];
+    for (s32 part14 = 0; part14 < 63; part14++) {
+      v2_of[part14 + 1] = v2_of[0];
     }
+    const f32 v2_all = v2_of[0];
+    const f32 v7 = v2_all;
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 64; th_x++) {
-      const f32 v2 = v2_of[th_x];
-      const f32 v7 = v2;
       f32 v8 = (-0.0f);
-      v7_of[th_x] = v7;
       v8_of[th_x] = v8;
     }
     for (s32 step9 = 0; step9 < 16; step9++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 64; th_x++) {
-        const f32 v7 = v7_of[th_x];
         f32 v8 = v8_of[th_x];
         const u16 v10 = kept1[th_x + step9 * 64];
         const f32 v11 = decode_bf16(v10);
@@ -152,19 +148,14 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
     }
     const f32 v8_both11 = combine1(v8_of[0], v8_of[1]);
     v8_of[0] = v8_both11;
-    for (s32 part20 = 0; part20 < 64; part20++) {
-      v8_of[part20] = v8_of[0];
+    for (s32 part20 = 0; part20 < 63; part20++) {
+      v8_of[part20 + 1] = v8_of[0];
     }
-    #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 64; th_x++) {
-      const f32 v8 = v8_of[th_x];
-      const f32 v15 = 0.0f + v8;
-      v15_of[th_x] = v15;
-    }
+    const f32 v8_all1 = v8_of[0];
+    const f32 v15 = 0.0f + v8_all1;
     for (s32 step16 = 0; step16 < 16; step16++) {
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 64; th_x++) {
-        const f32 v15 = v15_of[th_x];
         const f32 v17 = kept0[th_x + step16 * 64];
         const f32 v18 = v17 / v15;
         const u16 v19_bits = encode_bf16(v18);

@@ -24,6 +24,7 @@ FILES = [
     GOLDEN / f"{name}.hlo"
     for name in (
         "concatenate",
+        "loop_exp_rows",
         "loop_gelu_bf16",
         "loop_pool",
         "reduction_moments_bf16",

@@ -19,6 +19,7 @@ from indexing.kernels.passes.hoist import hoist_from_threads, hoist_invariants
 from indexing.kernels.passes.index_widths import narrow_indices
 from indexing.kernels.passes.inline import inline_functions
 from indexing.kernels.passes.loop_splitting import split_loops
+from indexing.kernels.passes.loop_tails import split_tails
 from indexing.kernels.passes.narrow_floats import convert_narrow_floats
 from indexing.kernels.passes.pack_lanes import pack_words
 from indexing.kernels.passes.peel import peel_loops, unswitch
@@ -123,6 +124,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("hoist-from-threads", _for_sequential(hoist_from_threads), "sequential", may_share_loads=True),
     Pass("row-loops", _for_sequential(make_row_loops), "sequential"),
     Pass("split-loops", _for_sequential(split_loops), "sequential"),
+    Pass("split-tails", _for_sequential(split_tails), "sequential"),
     Pass("grid-loop", _for_sequential(make_grid_loops), "sequential"),
 )
 
