@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from indexing.device.record import Device
-from indexing.display import aligned
+from indexing.display import aligned, count_text
 from indexing.hlo import Computation, Instruction, Place
 from indexing.model.terms import terms_of
 from indexing.ops.operation_count import OperationCount
@@ -202,7 +202,7 @@ def kernel_lines(groups: Sequence[Group], roofline: bool = False) -> Iterator[st
     indent = " " * (number + 2)
     for k, (group, line) in enumerate(zip(groups, figures, strict=True), 1):
         yield f"{k:{number}}. {line}  {title_of(group)}"
-        yield from (indent + detail for detail in _details(group[0]))
+        yield from (indent + detail for detail in _details(group))
 
 
 def figures_of(group: Sequence[FusionReport]) -> tuple[str, ...]:
@@ -245,8 +245,17 @@ def title_of(group: Sequence[FusionReport]) -> str:
     return f"{name}{times}  {first.instruction.shape} {first.opcode}{place}"
 
 
-def _details(fusion: FusionReport) -> Iterator[str]:
+def remedies_together(group: Group) -> Iterator[str]:
+    """The changes of the program that save time of equal kernels: those of the first that has any."""
+    others = len(group) - 1
+    and_others = f", and as much for each of {count_text(others, 'other')} like it" if others else ""
+    for remedy in next((f.remedies for f in group if f.remedies), ()):
+        yield remedy + and_others
+
+
+def _details(group: Group) -> Iterator[str]:
     """The accesses that move more than they must, with a remedy if there is one; and what was assumed."""
+    fusion = group[0]
     if fusion.limit_why:
         yield f"limit: {fusion.limit_why}"
     per_run = sum(r.ideal_bytes if r.will_move is None else r.will_move for r in fusion.accesses)
@@ -254,7 +263,7 @@ def _details(fusion: FusionReport) -> Iterator[str]:
         much = row.remedy and row.excess * NOTEWORTHY >= per_run > 0
         if row.wasted or much or (row.note and _matters(row, fusion, per_run)):
             yield from _row_lines(row, terms_of(fusion.device).unit)
-    for remedy in fusion.remedies:
+    for remedy in remedies_together(group):
         yield f"mend: {printable(remedy)}"
     for note in filter(None, (fusion.note, kernel_of_xla(fusion.instruction))):
         yield f"note: {printable(note)}"

@@ -11,7 +11,7 @@ from indexing.arguments import of_type, optional
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Computation, Instruction, Place, Program, source_place
+from indexing.hlo import Computation, Instruction, Module, Place, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.model.instruction_time import inlined, predict_instruction, predict_library, repeated
 from indexing.ops.operation_totals import operations_of
@@ -75,7 +75,11 @@ def analyze(
     runs, range_ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
     total = range_.greatest or 1.0
     others = {} if is_planned else {step.origin: report for step, report in reports.items()}
-    kernels = [_counted(reports[run.step], run, total, others) for run in runs]
+    counted = [_counted(reports[run.step], run, total) for run in runs]
+    kernels = [
+        replace(kernel, remedies=remedies_of(kernel, run.step, others, share))
+        for kernel, run, share in zip(counted, runs, _shares_together(counted), strict=True)
+    ]
     started = TimeRange(chosen.first_launch_seconds, chosen.first_launch_seconds)
     notes = (_BEFORE,) if is_planned and len(kernels) > 1 else ()
     report = ProgramReport(
@@ -231,9 +235,17 @@ def _place(i: Instruction) -> Place | None:
     return next((p for p in map(source_place, inner) if p is not None), None)
 
 
-def _counted(report: FusionReport, run: Run, total: float, others: Mapping[Instruction, FusionReport]) -> FusionReport:
-    """The report with the number of runs, its share of the program's time, and what saves of it."""
+def _counted(report: FusionReport, run: Run, total: float) -> FusionReport:
+    """The report with the number of runs, and its share of the program's time."""
     note = "; ".join(filter(None, (report.note, run.note)))
     share = (report.run_seconds or 0.0) * run.times / total
-    counted = replace(report, times=run.times, share=share, note=note)
-    return replace(counted, remedies=remedies_of(counted, run.step, others))
+    return replace(report, times=run.times, share=share, note=note)
+
+
+def _shares_together(kernels: Sequence[FusionReport]) -> list[float]:
+    """The share of each kernel, but of all equal ones for the first of them."""
+    together: dict[tuple[Module, int], float] = {}
+    keys = [(k.instruction.module, k.instruction.signature) for k in kernels]
+    for kernel, key in zip(kernels, keys, strict=True):
+        together[key] = together.get(key, 0.0) + kernel.share
+    return [together.pop(key, kernel.share) for kernel, key in zip(kernels, keys, strict=True)]

@@ -33,15 +33,19 @@ from indexing.walks import reached
 #: A change of the program, and the seconds that it saves of one run.
 Remedy: TypeAlias = "tuple[str, float]"
 WORTHWHILE = 0.05  # a remedy saves at least this share of the kernel's time
-SHARE = 0.05  # other programs are predicted for kernels that take at least this share of the time
+SHARE = (
+    0.05  # other programs are predicted for kernels that together with equal ones take at least this share of the time
+)
 MAX_SPLITS = 2  # instructions at which a fusion is split
 #: The next narrower type of floats, and what it keeps of a number.
 NARROWER = {"f64": ("f32", "float32", "24 bits instead of 53"), "f32": ("bf16", "bfloat16", "8 bits instead of 24")}
 
 
-def remedies_of(kernel: FusionReport, step: Step, others: Mapping[Instruction, FusionReport]) -> tuple[str, ...]:
+def remedies_of(
+    kernel: FusionReport, step: Step, others: Mapping[Instruction, FusionReport], share: float
+) -> tuple[str, ...]:
     """The changes of the program that save time, as sentences, for the kernel of a step; `others` are the kernels that XLA
-    made, by their results.
+    made, by their results; the kernel, and those like it that are not asked for, take a `share` of the program's time.
     """
     if not kernel.times or not kernel.run_seconds:
         return ()
@@ -49,7 +53,7 @@ def remedies_of(kernel: FusionReport, step: Step, others: Mapping[Instruction, F
     if kernel.instruction.is_fusion:
         if kernel.run_seconds_lost > WORTHWHILE * kernel.run_seconds:
             remedies += [*_layouts(kernel, step), *_split(kernel)]
-        if kernel.share >= SHARE and not _is_copy(kernel.origin):
+        if share >= SHARE and not _is_copy(kernel.origin):
             remedies += [*_narrow_factors(kernel)] or [*_narrow_arguments(kernel, step)]
             remedies += _joined(kernel, step, others)
     return tuple(f"{text}, which saves {seconds_text(saved * kernel.times)}" for text, saved in remedies)
@@ -274,7 +278,8 @@ def _narrow_factors(kernel: FusionReport) -> Iterator[Remedy]:
         return
     kind, name, digits = NARROWER["f32"]
     cast = " and ".join(f"{side}.astype(jnp.{name})" for side in "xy")
-    text = f"multiply {_what(kernel.origin)} in {kind}: {cast}, with preferred_element_type=jnp.float32"
+    product = products[0] if kernel.origin.is_fusion or product_of(kernel.origin) is None else kernel.origin
+    text = f"multiply {_what(product)} in {kind}: {cast}, with preferred_element_type=jnp.float32"
     changed = _with_types(body, {f.parameter_number: kind for f in factors}, is_converted=False)
     yield from _saving(kernel, f"{text}; the results change, for factors keep {digits}", _seconds(changed, kernel))
 

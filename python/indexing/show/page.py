@@ -24,7 +24,7 @@ from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit
 from indexing.model.terms import terms_of
 from indexing.reports.accesses import AccessReport
-from indexing.reports.kernel_report import FusionReport, Group, groups_of, limit_text, time_of
+from indexing.reports.kernel_report import FusionReport, Group, groups_of, limit_text, remedies_together, time_of
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.program_report import ProgramReport, totals_line
 from indexing.reports.programs import analyze
@@ -169,7 +169,7 @@ def row_of(group: Group, texts: Texts) -> Data:
         flops,
     ]
     runs = f"it runs {first.times:,} times" if first.times != 1 else ""
-    note = "; ".join(filter(None, (runs, first.limit_why, first.note, *first.remedies, kernel_of_xla(i))))
+    note = "; ".join(filter(None, (runs, first.limit_why, first.note, *remedies_together(group), kernel_of_xla(i))))
     after = (str(first.place or ""), str(i.shape), i.attributes.get("kind", ""), note)
     named = [texts.number(text) for text in after]
     return [
