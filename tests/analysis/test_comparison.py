@@ -52,7 +52,8 @@ def test_fusions_that_were_merged_are_told_with_what_they_became() -> None:
     text = str(comparison)
     array = 4096 * 4
     assert "2 kernels, 65.5 kB in " in text and "-> 1, 32.8 kB in " in text and "m.py:3" in text
-    assert f"-{2 * array / 1000:.3g} kB moved, +0 B wasted, -" in text
+    less = f"-{2 * array / 1000:.3g} kB"
+    assert f"us; memory moves {less}, loads and stores {less}, of which +0 B are wasted; 1 kernel is the same" in text
     assert "lost, and nothing like it after: 0" in text and "made, and nothing like it before: 0" in text
 
 
@@ -103,3 +104,11 @@ def test_the_command_gives_the_same_as_json(tmp_path, capsys: pytest.CaptureFixt
     data = json.loads(capsys.readouterr().out)
     assert data["replaced"] == [{"before": ["a", "b"], "after": ["z"]}]
     assert (data["lost"], data["made"], data["changed"]) == (["a", "b"], ["z"], [])
+
+
+def test_equal_kernels_that_were_lost_stand_together_and_the_longest_first() -> None:
+    """Two equal kernels of one operation, and one that takes longer than either, but less than both."""
+    before = kernels(("a", EXP), ("b", EXP), ("c", SIN, TANH, EXP), ("d", NEG))
+    text = str(ix.compare(before, kernels(("z", ("sign", "sign", 9)))))
+    lost = text[text.index("lost, ") : text.index("made, ")].splitlines()[1:]
+    assert [line.split("  f32")[0].strip() for line in lost[:1]] == ["a and 1 like it (b)"] and len(lost) == 3

@@ -9,7 +9,7 @@ from indexing.device.record import DeviceLike
 from indexing.display import count_text, shown
 from indexing.hlo import Program
 from indexing.hlo.program_like import part_of_program
-from indexing.reports.kernel_report import FusionReport, Key, kernel_key
+from indexing.reports.kernel_report import FusionReport, Key, groups_of, kernel_key, time_of, title_of
 from indexing.reports.lines import bytes_text, printable, seconds_text
 from indexing.reports.program_report import ProgramReport, totals_line
 from indexing.reports.programs import analyze
@@ -21,8 +21,9 @@ class Comparison:
     """Two reports, and their fusions side by side.
 
     Fusions in `same` are equal in both programs; those in `changed` are pairs that compute operations of the same source lines.
-    `lost` are only in the program before, `made` only in the one after, both sorted by waste. `replaced` are groups of these
-    that correspond: fusions that were merged, split or cut elsewhere, sorted by the difference of their bytes.
+    `lost` are only in the program before, `made` only in the one after, sorted by lost time. `replaced` are groups of these
+    that correspond: fusions that were merged, split or cut elsewhere. These and pairs are sorted by the difference of their
+    times, then of their bytes.
     """
 
     before: ProgramReport
@@ -56,18 +57,19 @@ def compare(before: Program, after: Program, device: DeviceLike = None) -> Compa
     first = analyze(part_of_program(before, "compare: before"), device)
     second = analyze(part_of_program(after, "compare: after"), device)
     same, lost, made = _pair_equal(first.fusions, second.fusions)
-    groups = replacements(lost, made)
+    groups = sorted(replacements(lost, made), key=_difference, reverse=True)
     pairs = {(id(r.before[0]), id(r.after[0])): r for r in groups if len(r.before) == len(r.after) == 1}
     changed = tuple((r.before[0], r.after[0]) for r in pairs.values())
-    replaced = sorted((r for r in groups if len(r.before) + len(r.after) > 2), key=lambda r: -_difference(r))
+    replaced = [r for r in groups if len(r.before) + len(r.after) > 2]
     is_changed = {i for pair in pairs for i in pair}
     lost, made = ([f for f in side if id(f) not in is_changed] for side in (lost, made))
     return Comparison(first, second, tuple(same), changed, tuple(lost), tuple(made), tuple(replaced))
 
 
-def _difference(r: Replacement) -> int:
-    """The absolute difference of the bytes that move before and after."""
-    return abs(sum(f.bytes for f in r.before) - sum(f.bytes for f in r.after))
+def _difference(r: Replacement) -> tuple[float, int]:
+    """The absolute differences of the time and of the bytes that move before and after."""
+    before, after = (sum(f.bytes for f in side) for side in (r.before, r.after))
+    return abs(time_of(r.after) - time_of(r.before)), abs(after - before)
 
 
 def _pair_equal(
@@ -89,13 +91,10 @@ def _pair_equal(
 
 
 def comparison_lines(comparison: Comparison, top: int | None = 10) -> Iterator[str]:
-    """Both totals; then replaced, changed, lost and made kernels, sorted by difference or waste."""
+    """Totals; then replaced and changed kernels, sorted by difference; lost and made ones, equal ones together, by time."""
     yield "before  " + totals_line(comparison.before)
     yield "after   " + totals_line(comparison.after)
-    gained = comparison.after.wasted - comparison.before.wasted
-    moved = comparison.after.bytes - comparison.before.bytes
-    took = comparison.after.seconds - comparison.before.seconds
-    yield f"{_signed(moved)} moved, {_signed(gained)} wasted, {_signed_time(took)}; {_same(comparison)}"
+    yield f"{_difference_text(comparison.before, comparison.after)}; {_same(comparison)}"
     yield f"replaced: {len(comparison.replaced)}"
     for r in comparison.replaced[:top]:
         yield f"  {_replaced(r)}"
@@ -105,12 +104,21 @@ def comparison_lines(comparison: Comparison, top: int | None = 10) -> Iterator[s
     yield f"changed: {len(comparison.changed)}"
     for a, b in comparison.changed[:top]:
         yield f"  {_kernel(a)}"
-        yield f"    now {_kernel(b)}"
+        yield f"    now {_kernel(b)}, {_signed_time(time_of([b]) - time_of([a]))}"
     replaced = {id(f) for r in comparison.replaced for f in (*r.before, *r.after)}
     for what, fusions in (("lost", comparison.lost), ("made", comparison.made)):
         alone = [f for f in fusions if id(f) not in replaced]
         yield f"{what}, and nothing like it {'after' if what == 'lost' else 'before'}: {len(alone)}"
-        yield from (f"  {_kernel(f)}" for f in alone[:top])
+        yield from (f"  {title_of(group)}  {_costs(group)}" for group in groups_of(alone, "time")[:top])
+
+
+def _difference_text(before: ProgramReport, after: ProgramReport) -> str:
+    """The differences of time, of moved bytes and of wasted ones, after less before."""
+    memory, moved, wasted = (
+        _signed(round(getattr(after, name) - getattr(before, name))) for name in ("dram_bytes", "bytes", "wasted")
+    )
+    took = _signed_time(after.seconds - before.seconds)
+    return f"{took}; memory moves {memory}, loads and stores {moved}, of which {wasted} are wasted"
 
 
 def _replaced(r: Replacement) -> str:
@@ -127,9 +135,7 @@ def _replaced(r: Replacement) -> str:
 def _costs(fusions: Sequence[FusionReport]) -> str:
     wasted = sum(f.wasted for f in fusions)
     waste = f" ({bytes_text(wasted)} wasted)" if wasted else ""
-    return (
-        f"{bytes_text(sum(f.bytes for f in fusions))}{waste} in {seconds_text(sum(f.seconds or 0.0 for f in fusions))}"
-    )
+    return f"{bytes_text(sum(f.bytes for f in fusions))}{waste} in {seconds_text(time_of(fusions))}"
 
 
 def _kernel(fusion: FusionReport) -> str:
