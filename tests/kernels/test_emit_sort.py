@@ -298,3 +298,18 @@ def test_narrow_floats_are_moved_as_their_bits() -> None:
     bits = np.array([[0x7FC1, 0x3F80, 0x7FC2, 0x0000]], np.uint16)
     (got,) = results(sort("total order", ["bf16"], (1, 4)), [bits.view(ml_dtypes.bfloat16)])
     np.testing.assert_array_equal(got.view(np.uint16), [[0x0000, 0x3F80, 0x7FC1, 0x7FC2]])
+
+
+def emitters_of_topk(rows: int, size: int, count: int, device: str) -> set[str]:
+    """The emitters that compute the greatest elements of long rows."""
+    text = f"(f32[{rows},{count}], s32[{rows},{count}]) topk(x), k={count}, largest=true"
+    module = ix.hlo.parse(f"ENTRY e {{ x = f32[{rows},{size}] parameter(0) ROOT t = {text} }}")
+    return {kernel.emitter for kernel in ix.emit_all(module, device=device)}
+
+
+@pytest.mark.parametrize(("rows", "size"), [(64, 4096), (64, 32768), (4096, 1024)])
+def test_the_greatest_elements_are_sorted_or_found_one_by_one_whichever_takes_less(rows: int, size: int) -> None:
+    """One by one, each takes a pass over its row: few are found so, sixteen are not. CPUs sort no long rows."""
+    assert "sort" not in emitters_of_topk(rows, size, 1, "h100")
+    assert "sort" in emitters_of_topk(rows, size, 16, "h100")
+    assert "sort" not in emitters_of_topk(rows, size, 16, "cpu")

@@ -101,7 +101,8 @@ GROUPS = {
         Command(
             "serve",
             "prediction_server",
-            "answer requests for predictions: a line of JSON each, from standard input to standard output",
+            "answer requests for predictions, from standard input to standard output: "
+            "lines of JSON with the fields hlo, instruction, device, plans and id",
             "--device h100",
         ),
     ),

@@ -44,7 +44,7 @@ class Planner:
 
     `slower` says of kernels of several products, and of those that compute a product's operands, by their content, whether
     kernels of their parts are faster; `faster_apart` of nodes whose elements take a loop whether they are, in a kernel of
-    their own.
+    their own; `faster_replaced` of instructions with an expansion whether what an emitter would rather have is faster.
     """
 
     support: KernelSupport
@@ -53,6 +53,7 @@ class Planner:
     replacements: dict[Instruction, Computation | None] = field(default_factory=dict)
     slower: dict[Hashable, bool] = field(default_factory=dict)
     faster_apart: dict[Hashable, bool] = field(default_factory=dict)
+    faster_replaced: dict[Hashable, bool] = field(default_factory=dict)
 
     def plan(self, graph: Graph) -> list[PlannedFusion]:
         """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
@@ -64,7 +65,10 @@ class Planner:
         """The graph of a computation, in which other instructions take the place of products where an emitter would rather
         have these, unless a kernel of several products holds them as they are.
         """
-        kept = self.support.around
+
+        def kept(i: Instruction) -> bool:
+            return self.support.around(i) or self._is_faster_replaced(i)
+
         stated = flatten(computation, inlined, is_kept=kept)
         if not any(self._replacement(n.instruction) for n in stated.nodes):
             return stated
@@ -84,6 +88,35 @@ class Planner:
             proposals = (emitter.group(facts, node, self.device) for emitter in self.emitters[:-1])
             self.replacements[instruction] = next((p.replacement for p in proposals if p is not None), None)
         return self.replacements[instruction]
+
+    def _is_faster_replaced(self, i: Instruction) -> bool:
+        """Whether the computation that an emitter would rather have is predicted to take less time than the op's expansion."""
+        op = traits_of(i)
+        expansion = op.expansion(i) if op.by_rows and op.expansion is not None else None
+        if expansion is None:
+            return False
+        key = i.module, i.signature
+        if key not in self.faster_replaced:
+            other = self._replacement(i)
+            is_faster = other is not None and self._seconds_of_kernels(other) < self._seconds_of_kernels(expansion)
+            self.faster_replaced[key] = is_faster
+        return self.faster_replaced[key]
+
+    def _seconds_of_kernels(self, computation: Computation) -> float:
+        """The predicted time of the kernels of a computation, each after another; infinite if none computes a node by rows."""
+        graph = self.graph_of(computation)
+        parts = self.plan(graph)
+        inside = {node for part in parts for node in part.nodes}
+        if any(node.op.by_rows and node not in inside for node in graph.nodes):
+            return float("inf")
+        seconds: dict[Hashable, float] = {}  # of equal kernels
+        total = 0.0
+        for part in parts:
+            built = build_kernel_module(part.nodes, part.outputs, graph).module
+            if built.content not in seconds:
+                seconds[built.content] = seconds_of_kernel(built.build().entry, self.device)
+            total += seconds[built.content] - self.device.first_launch_seconds
+        return total
 
     def are_faster(self, graph: Graph, whole: Computation) -> bool:
         """Whether several kernels of a graph are predicted to take less time than one of `whole`, which computes the same.
