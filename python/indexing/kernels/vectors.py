@@ -32,13 +32,13 @@ def is_cheap(order: Collection[Instruction], heroes: Collection[Instruction] = (
     return len(order) <= MAX_LIGHT and all(element_work(i) <= MAX_LOOP for i in order if i not in heroes)
 
 
-def is_light(parts: PartitionedComputation, count: int) -> bool:
+def is_light(parts: PartitionedComputation, count: int, but: Collection[Instruction] = ()) -> bool:
     """Whether a kernel of `count` elements is cheap enough to be built for each lane, with all calls of its functions but those
-    of which neighbouring lanes share the result.
+    of which neighbouring lanes share the result, and without what is computed before.
     """
     shared = {i for s, dims in moving_dimensions(parts).items() if not dims for i in s.instructions}
     work = sum(n for i, n in parts.evaluations.items() if not i.is_parameter and i not in shared)
-    return is_cheap(parts.computation.post_order()) and work <= MAX_LIGHT * count
+    return is_cheap(parts.computation.post_order(), but) and work <= MAX_LIGHT * count
 
 
 def bytes_beside(parts: PartitionedComputation, parameter: Instruction) -> int:

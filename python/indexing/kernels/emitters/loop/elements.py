@@ -7,18 +7,20 @@ one vector, and outputs are stored as one; the remaining elements are computed o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import prod
-from typing import ClassVar
 
-from indexing._core import SymbolicExpr
+from indexing._core import SymbolicExpr, constant
 from indexing.cached import cached_property
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.loop.block_values import block_reductions
+from indexing.kernels.emitters.reduction.accumulators import ThreadGroup, shared_bytes, value_bytes
+from indexing.kernels.emitters.reduction.together import reduced_together
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Kernel
@@ -35,6 +37,7 @@ from indexing.kernels.launch import (
     thread_id,
 )
 from indexing.kernels.linear import block_of_rows
+from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import WIDTHS, bytes_beside, is_light, lanes, widest_vector
 from indexing.ops.registry import traits_of
 from indexing.partitioner import PartitionedComputation, partition
@@ -45,14 +48,17 @@ MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, 
 
 @dataclass(frozen=True, slots=True)
 class LoopPlan:
-    """Launch dimensions and knobs: `groups` vectors of `vector_width` elements, of which each block takes `chunks` chunks."""
+    """Launch dimensions and knobs: `groups` vectors of `vector_width` elements, of which each block takes `chunks` chunks. The
+    threads of a block share the results of `shared` reductions, by so much shared memory.
+    """
 
     count: int
     vector_width: int
     block_size: int
     blocks: int
     chunks: int
-    shared_bytes: ClassVar[int] = 0
+    shared: int = 0
+    shared_bytes: int = 0
 
     @property
     def grid(self) -> Dim3:
@@ -111,18 +117,19 @@ def plan_loop(
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
 
     def planned(width: int) -> LoopPlan:
-        return _planned(shapes, count, width, block_size, max_blocks, device)
+        return _planned(match, count, width, block_size, max_blocks, device)
 
     if vector_width is None:
-        widest = _widest_vector(match, shapes, count)
+        widest = _widest_vector(match, shapes, count, planned)
         vector_width = counted_width(widest, lambda width: build_loop(match, planned(width)), device)
     return planned(vector_width)
 
 
 def _planned(
-    shapes: Sequence[Shape], count: int, width: int, block_size: int | None, max_blocks: int, device: Device
+    match: Elements, count: int, width: int, block_size: int | None, max_blocks: int, device: Device
 ) -> LoopPlan:
     """The plan with vectors of that width, if outputs have them."""
+    shapes = match.computation.root.shape.leaves
     width = width if _has_vectors(shapes, width) else 1
     if block_size is None:
         block_size = block_of_rows(_rows(shapes[0], width), device)
@@ -130,7 +137,12 @@ def _planned(
     groups = max(-(-count // width), 1)
     blocks = -(-groups // block_size)
     chunks = -(-blocks // max_blocks)
-    return LoopPlan(count, width, block_size, -(-blocks // chunks), chunks)
+    plan = LoopPlan(count, width, block_size, -(-blocks // chunks), chunks)
+    if not TARGETS[device.dialect].has_threads or chunks > 1 or block_size & (block_size - 1):
+        return plan
+    kinds = [i.shape.element_type for i, _ in block_reductions(match.parts, block_size * width)]
+    used = shared_bytes(value_bytes(kinds), block_size, block_size, 1, device.dialect)
+    return replace(plan, shared=len(kinds), shared_bytes=used)
 
 
 def loop_knobs(match: Elements, default: LoopPlan, device: Device) -> KnobSpace:
@@ -163,17 +175,22 @@ def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
     return len(counts) == 1 or not any(n % width for n in counts)
 
 
-def _widest_vector(match: Elements, shapes: Sequence[Shape], count: int) -> int:
+def _widest_vector(match: Elements, shapes: Sequence[Shape], count: int, planned: Callable[[int], LoopPlan]) -> int:
     """As many elements of the widest array that lanes access side by side as fit into 16 bytes, halved while threads are few;
-    1 for expensive bodies.
+    1 for expensive bodies, of which what blocks share is no part.
     """
-    if not is_light(match.parts, count):
+    plans = [planned(width) for width in reversed(WIDTHS)]
+    most = next((p for p in plans if p.shared), plans[0])
+    shared = (
+        {i for i, _ in block_reductions(match.parts, most.block_size * most.vector_width)} if most.shared else set()
+    )
+    if not is_light(match.parts, count, shared):
         return 1
     counts = {prod(s.dimensions) for s in shapes}
     with_tail = len(counts) == 1 and len(match.computation.post_order()) <= MAX_TAIL_INSTRUCTIONS
     sizes = [storage_bytes(s.element_type) for s in shapes]
     beside = [bytes_beside(match.parts, p) for p in match.computation.parameters]
-    return widest_vector(8, max(sizes + beside), count, () if with_tail else counts)
+    return min(widest_vector(8, max(sizes + beside), count, () if with_tail else counts), most.vector_width)
 
 
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:
@@ -200,6 +217,8 @@ class _Body:
     def build(self) -> None:
         """Build the elements of a thread's vector; of several vectors in a loop, if there are chunks."""
         plan, body = self.plan, self.body
+        if plan.shared:
+            self._share()
         first = thread_id("bl_x") * plan.block_size + thread_id("th_x")
         if plan.chunks > 1:
             with body.strided_loop("chunk", first, plan.groups, plan.blocks * plan.block_size) as group:
@@ -207,6 +226,14 @@ class _Body:
             return
         with guarded(body, body.within(first, 0, plan.groups - 1)), body.base_scope():
             self._group(body.named_index("i", first, 0, plan.groups - 1))
+
+    def _share(self) -> None:
+        """Build the reductions of which the block needs one result, by all of its threads."""
+        body, block = self.body, self.plan.block_size
+        group = ThreadGroup(thread_id("th_x"), block, 1)
+        for reduce, place in block_reductions(body.kernel.partition, block * self.plan.vector_width):
+            index = body.mapped(place, (thread_id("bl_x"), constant(0))).index
+            body.inject(reduce, None, reduced_together(body, group, reduce, 1, (), lambda _: index))  # noqa: B023  (called)
 
     def _group(self, group: SymbolicExpr) -> None:
         """Build the elements of a vector; of a partial one, those that exist."""

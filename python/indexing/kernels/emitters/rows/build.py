@@ -12,11 +12,11 @@ from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reduc
 from indexing.kernels.emitters.reduction.mapping import ceil_div
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
+from indexing.kernels.emitters.reduction.together import reduced_together, width_of_vectors
 from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
 from indexing.kernels.emitters.rows.match import NAME, OnlineSum, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
-from indexing.kernels.emitters.rows.row_reductions import reduced_by_row
 from indexing.kernels.emitters.rows.weights import weights_of, width_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output
@@ -126,7 +126,8 @@ class _Body:
         for reduce in self.space.row_reductions:
             if self.space.levels[reduce] == number:
                 index = partial(self._index_of_row, self.space.places[reduce])
-                values = reduced_by_row(self.body, self.plan, self.group, reduce, index)
+                width = width_of_vectors(reduce, self.plan.vector_width)
+                values = reduced_together(self.body, self.group, reduce, width, self.plan.kept_parts, index)
                 self.body.inject(reduce, None, values)
 
     def _accumulate(self, number: int, reductions: Sequence[Instruction]) -> dict[Instruction, Accumulators]:

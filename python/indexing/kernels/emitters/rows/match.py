@@ -24,17 +24,16 @@ from indexing.kernels.emitters.reduction.accumulators import Reducer
 from indexing.kernels.emitters.reduction.mapping import Dimensions, dimensions_of
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import Rows, is_per_element, is_read_at_one_place, may_give_rows
+from indexing.kernels.emitters.reduction.together import is_shareable
 from indexing.kernels.hero import Output, find_heroes, outputs
 from indexing.ops.online_sums import OnlineForm
 from indexing.ops.reduce import REDUCE
-from indexing.ops.reducer_ops import neutral_element
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
 from indexing.partitioner import PartitionedComputation, Subgraph, partition
 
 NAME = "rows"
 MAX_CANDIDATES = 4  # reductions of different shapes that are tried as the first
-MIN_SHARED = 8  # a thread reduces fewer elements sooner by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +123,8 @@ class RowSpace:
     @property
     def row_reductions(self) -> tuple[Instruction, ...]:
         """The members that the threads of a row reduce together, operands first."""
-        return tuple(i for i in self.computation.post_order() if self._is_row_reduction(i))
-
-    def _is_row_reduction(self, i: Instruction) -> bool:
-        if i not in self.places or traits_of(i) is not REDUCE or not self.is_per_row(i):
-            return False
-        return neutral_element(i) is not None and dimensions_of(i).reduced >= MIN_SHARED
+        of_rows = (i for i in self.computation.post_order() if i in self.places and self.is_per_row(i))
+        return tuple(filter(is_shareable, of_rows))
 
     @property
     def online_totals(self) -> frozenset[Instruction]:

@@ -1,0 +1,58 @@
+"""The loop emitter: reductions with one result for a block, which its threads reduce together."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.device.table import portable_device
+from indexing.kernels.emitters.loop.block_values import block_reductions
+from indexing.kernels.kernel import Kernel
+from indexing.partitioner import partition
+from kernels import as_list, check, close, launcher, prove, random_array, visits
+from row_programs import REDUCERS
+
+
+def scaled(samples: int, inner: int, channels: int, length: int, root: str = "multiply(x, b)") -> str:
+    """Samples, each scaled by the logarithm of the sum of exponentials of a row of its own."""
+    of, row = f"f32[{samples},{inner},{channels}]", f"f32[{samples},{length}]"
+    return f"""{REDUCERS}
+    ENTRY fused {{
+      x = {of} parameter(0)
+      w = {row} parameter(1)
+      low = f32[] constant(-inf)
+      z = f32[] constant(0)
+      m = f32[{samples}] reduce(w, low), dimensions={{1}}, to_apply=max
+      s = f32[{samples}] reduce(w, z), dimensions={{1}}, to_apply=add
+      t = f32[{samples}] add(m, s)
+      b = {of} broadcast(t), dimensions={{0}}
+      ROOT o = {of} {root}
+    }}"""
+
+
+@pytest.mark.parametrize("sizes", [(3, 64, 96, 96), (2, 32, 16, 1000), (5, 8, 64, 9)])
+def test_threads_of_a_block_reduce_together(sizes: tuple[int, int, int, int]) -> None:
+    text = scaled(*sizes)
+    kernel = check(text, "loop")
+    computation = ix.hlo.parse(text).entry
+    launch = launcher(Kernel(kernel.ir, portable_device("c")), list(computation.root.shape.leaves))
+    arrays = [random_array(p.shape, np.random.default_rng(3)) for p in computation.parameters]
+    for got, expected in zip(launch(arrays), as_list(ix.evaluate(computation.module, *arrays)), strict=True):
+        close(got, expected)
+    for target in ("c", "cuda", "opencl"):
+        prove(Kernel(kernel.ir, portable_device(target)))
+    loaded = sum(visits(m, (sizes[0], sizes[3])) for m in kernel.input_maps[1])
+    assert (
+        loaded.max() <= 2 * kernel.grid[0]
+    )  # for the maximum and the sum, in each block that has elements of the sample
+
+
+def test_not_where_blocks_have_elements_of_several_rows() -> None:
+    assert shared(scaled(8, 1, 16, 64), 128) == []  # several samples in a block
+    assert shared(scaled(3, 1, 128, 64), 256) == []  # no whole blocks
+    assert shared(scaled(4, 1, 128, 4), 128) == []  # few elements
+    assert shared(scaled(4, 1, 128, 64), 128) == ["m", "s"]
+
+
+def shared(text: str, block: int) -> list[str]:
+    parts = partition(ix.hlo.parse(text).entry)
+    return [i.name for i, _ in block_reductions(parts, block)]
