@@ -259,9 +259,8 @@ class Computation:
         views = self._list
         if views is None:
             made = list(map(Instruction, repeat(self), range(self._first, self._last)))
-            views = self._list = self.module._views.setdefault(
-                self._row, made
-            )  # one view of each, whatever the threads
+            # One view of each, whatever the threads.
+            views = self._list = self.module._views.setdefault(self._row, made)
         return views
 
     def _at(self, rows: list[int]) -> tuple[Instruction, ...]:

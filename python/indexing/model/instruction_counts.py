@@ -194,9 +194,8 @@ class _Costs:
         if isinstance(s, ir.AtomicUpdate) and s.buffer in self.shared:
             segment.units["memory"] += self._turns(self.shared[s.buffer]) * len(s.values) - 1
         expressions = [*indices_of(s), *(e for v in parts for e in expressions_of(v))]
-        numbers = (
-            set(self.unrolling.registers(s)) if self.registers and expressions else ()
-        )  # registers have no addresses
+        # Registers have no addresses.
+        numbers = set(self.unrolling.registers(s)) if self.registers and expressions else ()
         for base in (_without_offset(e) for e in expressions if e not in numbers):
             segment.indices[base] = None
         loads = loads_of(s, parts, expressions, self.in_memory)

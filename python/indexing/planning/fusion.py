@@ -150,9 +150,8 @@ class Planner:
         alone = build_kernel_module({node}, node.arrays, graph).module.build().entry
         whole = predict(entry, {}, self.device)
         arrays = sum(map(storage_of, (*inputs, *proposal.outputs)))
-        moved = min(arrays, float(whole.memory_bytes[0])) + sum(
-            map(storage_of, node.arrays)
-        )  # less of those updated in place
+        # Of arrays that are updated in place, less moves.
+        moved = min(arrays, float(whole.memory_bytes[0])) + sum(map(storage_of, node.arrays))
         rest = self.device.launch_seconds + moved / self.device.reached_bandwidth
         return bool(whole.time[0] > seconds_of_kernel(alone, self.device) + rest)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,27 +24,28 @@ def kernel_line(kernel: Kernel) -> str:
 
 def bytes_text(count: float) -> str:
     """Bytes in units of 1000: `24.6 kB`."""
-    unit = 0
-    while abs(count) >= STEP and unit + 1 < len(BYTES):
-        count, unit = count / STEP, unit + 1
-    return f"{count:.0f} {BYTES[unit]}" if unit == 0 else f"{count:.3g} {BYTES[unit]}"
+    count, unit = _scaled(count, BYTES)
+    return f"{count:.0f} {unit}" if unit == BYTES[0] else f"{count:.3g} {unit}"
 
 
 def seconds_text(seconds: float) -> str:
     """A time with a unit: `7.3 us`. Times below a picosecond, which are rounding errors of differences, are 0."""
-    count, unit = (0.0 if abs(seconds) < 1e-12 else seconds * 1e9), 0
-    while count >= STEP and unit + 1 < len(SECONDS):
-        count, unit = count / STEP, unit + 1
-    return f"{count:.3g} {SECONDS[unit]}"
+    count, unit = _scaled(0.0 if abs(seconds) < 1e-12 else seconds * 1e9, SECONDS)
+    return f"{count:.3g} {unit}"
 
 
 def number_text(count: float) -> str:
     """A number in units of 1000, with a space before the unit: `24.6 k`, `7.1 T`."""
-    units = ("", "k", "M", "G", "T", "P", "E")
+    count, unit = _scaled(count, ("", "k", "M", "G", "T", "P", "E"))
+    return f"{count:.3g} {unit}"
+
+
+def _scaled(count: float, units: Sequence[str]) -> tuple[float, str]:
+    """The number in the largest of the units, each 1000 of the one before, that leaves at least 1 of it."""
     unit = 0
     while abs(count) >= STEP and unit + 1 < len(units):
         count, unit = count / STEP, unit + 1
-    return f"{count:.3g} {units[unit]}"
+    return count, units[unit]
 
 
 def printable(text: str) -> str:

@@ -84,9 +84,8 @@ class Tables:
             stay = {key for name, key in newest.values() if name == part.name}
             if any(_key(r) not in stay for r in self._read(part, _KEY)):
                 self._keep(self.fusions / part.name, FUSION_COLUMNS, stay)
-                self._keep(
-                    part, PROGRAM_COLUMNS, stay
-                )  # after those of its fusions: a run may be killed between the two
+                # After those of its fusions: a run may be killed between the two.
+                self._keep(part, PROGRAM_COLUMNS, stay)
 
     def _keep(self, part: Path, columns: Mapping[str, Column], stay: set[Key]) -> None:
         self._write(part, columns, [r for r in self._read(part, tuple(columns)) if _key(r) in stay])

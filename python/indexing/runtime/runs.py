@@ -67,9 +67,8 @@ class TapeProgram:
         """Prepare a tape; `start` makes the state of a run."""
         self.tape = tape
         self._start = start
-        self._idle: deque[RunState] = deque(
-            maxlen=max(core_count(), 2)
-        )  # which is safe to share, also with signal handlers
+        # A deque is safe to share, also with signal handlers.
+        self._idle: deque[RunState] = deque(maxlen=max(core_count(), 2))
 
     def run(
         self,

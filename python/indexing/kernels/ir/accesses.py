@@ -85,9 +85,8 @@ def _interval(lower: int | None, upper: int | None) -> Interval:
     return Interval(INT64.lower if lower is None else lower, INT64.upper if upper is None else upper)
 
 
-Time: TypeAlias = (
-    "tuple[int | SymbolicExpr, ...]"  # the numbers of the statements around, each with a counter or a branch
-)
+#: The numbers of the statements around, each with a counter or a branch.
+Time: TypeAlias = "tuple[int | SymbolicExpr, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,21 +145,15 @@ class Accesses:
     barriers: list[tuple[Time, Context]] = field(default_factory=list)
     _time: Time = ()
     _definition: str = ""
-    names: dict[str, tuple[ir.Value, Context]] = field(
-        default_factory=dict
-    )  # values named by `Let`, with their contexts
-    assigned: dict[str, list[tuple[ir.Value, Context]]] = field(
-        default_factory=dict
-    )  # the values of variables: first, later
-    data: dict[int, tuple[ir.Value, Context]] = field(
-        default_factory=dict
-    )  # the values of index variables that are data
+    # Values with their contexts: those named by `Let`; of variables the first and later ones; of index variables that are data.
+    names: dict[str, tuple[ir.Value, Context]] = field(default_factory=dict)
+    assigned: dict[str, list[tuple[ir.Value, Context]]] = field(default_factory=dict)
+    data: dict[int, tuple[ir.Value, Context]] = field(default_factory=dict)
     promises: dict[int, str] = field(default_factory=dict)
     arrivals: dict[str, Access] = field(default_factory=dict)  # counter increments, by the names of the old values
     counters: dict[str, Access] = field(default_factory=dict)  # the same, by the shared buffers that hold these values
-    starts: dict[int, tuple[SymbolicExpr, int]] = field(
-        default_factory=dict
-    )  # the first counter, if not constant; the step
+    # The first counters of loops, if not constant, and the steps.
+    starts: dict[int, tuple[SymbolicExpr, int]] = field(default_factory=dict)
 
     def collect(self, body: ir.Block, results: Iterable[ir.Value] = ()) -> Accesses:
         """Collect the accesses of the body and of the values that it returns."""

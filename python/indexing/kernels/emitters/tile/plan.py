@@ -109,9 +109,8 @@ class TilePlan(TiledPlan):
 
     def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
         piece, depth = self.instruction.piece, self.tile_depth
-        is_transposed = self.element_bytes == 2 or (
-            self.element_bytes == 1 and side == "right"
-        )  # by the loads of fragments
+        # The loads of fragments transpose such elements.
+        is_transposed = self.element_bytes == 2 or (self.element_bytes == 1 and side == "right")
         fast: Axis = reads if is_transposed else "sum"
         lines, run = (free, depth) if fast == "sum" else (depth, free)
         along = depth if reads == "sum" else free
