@@ -14,6 +14,7 @@ from indexing.device.record import Device, DeviceLike
 from indexing.display import aligned, count_text, shown
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
+from indexing.hlo.module_cache import cached_on_module
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import emit_fused, fused_computation, knobs_of
 from indexing.kernels.knob_space import Columns, KnobSpace, Plans
@@ -139,23 +140,15 @@ def predict(
     """
     chosen = chosen_device(device)
     computation = fused_computation(part_of_program(fusion, "predict: fusion"))
-    known = computation.module.attached(_CountCache).of(computation, chosen)
+    known = _fusion_on(computation, chosen)
     columns = known.space.columns(known.space.grid() if plans is None else plans)
     known.check(columns)
     return known.predictions(columns)
 
 
-@dataclass(slots=True)
-class _CountCache:
-    """A cache of the counts of a module's fusions on machines."""
-
-    fusions: dict[tuple[Computation, Device], _Fusion] = field(default_factory=dict)
-
-    def of(self, computation: Computation, device: Device) -> _Fusion:
-        key = computation, device
-        if key not in self.fusions:
-            self.fusions[key] = _Fusion(computation, device, knobs_of(computation, device))
-        return self.fusions[key]
+@cached_on_module
+def _fusion_on(computation: Computation, device: Device) -> _Fusion:
+    return _Fusion(computation, device, knobs_of(computation, device))
 
 
 @dataclass(slots=True)
