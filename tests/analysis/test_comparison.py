@@ -112,3 +112,23 @@ def test_equal_kernels_that_were_lost_stand_together_and_the_longest_first() -> 
     text = str(ix.compare(before, kernels(("z", ("sign", "sign", 9)))))
     lost = text[text.index("lost, ") : text.index("made, ")].splitlines()[1:]
     assert [line.split("  f32")[0].strip() for line in lost[:1]] == ["a and 1 like it (b)"] and len(lost) == 3
+
+
+def test_what_changed_by_its_operation() -> None:
+    head = "HloModule m, is_scheduled=true\n"
+    of = head + 'ENTRY e {{ p = f32[8,8] parameter(0) ROOT r = f32[8,8]{} {}(p), metadata={{op_name="jit(f)/act"}} }}'
+    before, after = (ix.hlo.parse(of.format("", op)) for op in ("tanh", "sine"))
+    ((a, b),) = ix.compare(before, after).changed
+    assert (a.opcode, b.opcode) == ("tanh", "sine")
+    lines = str(ix.compare(before, after)).splitlines()
+    assert lines[4] == "changed: 1" and lines[6].startswith("    now r  f32[8,8] sine")
+
+
+def test_equal_kernels_are_paired_one_by_one() -> None:
+    text = "HloModule m, is_scheduled=true\nENTRY e { p = f32[8] parameter(0) a = f32[8] negate(p) ROOT b = f32[8] negate(a) }"
+    once = "HloModule m, is_scheduled=true\nENTRY e { p = f32[8] parameter(0) ROOT a = f32[8] negate(p) }"
+    comparison = ix.compare(ix.hlo.parse(text), ix.hlo.parse(once))
+    assert (len(comparison.same), len(comparison.lost), len(comparison.made)) == (1, 1, 0)
+    text = "ENTRY e {{ p = s32[2] parameter(0) c = s32[2] constant({{1, {}}}) ROOT a = s32[2] add(p, c) }}"
+    constants = [text.format(k) for k in (2, 3)]
+    assert len(ix.compare(*map(ix.hlo.parse, constants)).same) == 1
