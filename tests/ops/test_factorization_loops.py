@@ -47,6 +47,20 @@ ENTRY e {{
 }}"""
 
 
+@pytest.mark.parametrize("kind", ["f32", "c128"])
+@pytest.mark.parametrize("n", [63, 64, 75])
+def test_cholesky_by_panels(kind: str, n: int) -> None:
+    """From 64 columns on, in panels of 32, of which the last may have fewer. One matrix is not positive definite."""
+    m = matrices(kind, 2, n, n)
+    a = m @ np.swapaxes(m, -1, -2).conj() + n * np.eye(n, dtype=m.dtype)
+    a[1, 40, 40] = -1
+    a[..., np.triu(np.ones((n, n), bool), 1)] = np.nan
+    text = cholesky(kind, f"2,{n},{n}")
+    stated = [node.opcode for node in flatten(ix.hlo.parse(text).entry).nodes]
+    assert (stated.count("while"), stated.count("dot")) == {63: (1, 0), 64: (1, 0), 75: (2, 1)}[n]
+    agree(text, kind, a)
+
+
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize(
     ("kind", "batch", "layout"),

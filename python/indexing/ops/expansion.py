@@ -26,6 +26,9 @@ Scalars: TypeAlias = "tuple[BuiltInstruction, BuiltInstruction]"
 NO_PLACE = -1  # the place of an element that is none
 
 
+Loop: TypeAlias = "tuple[ComputationBuilder, ComputationBuilder]"  # the condition and the body
+
+
 class Expansion:
     """Builds the computation that replaces one instruction; its parameters are the instruction's operands."""
 
@@ -173,10 +176,15 @@ class Expansion:
         return self.add("iota", "s32", sizes, [], iota_dimension=dimension)
 
     def slice_at(
-        self, value: BuiltInstruction, index: BuiltInstruction, dimensions: Sequence[int], keeps: bool = False
+        self,
+        value: BuiltInstruction,
+        index: BuiltInstruction,
+        dimensions: Sequence[int],
+        keeps: bool = False,
+        size: int = 1,
     ) -> BuiltInstruction:
-        """The slice at one index of each of some dimensions, without these unless it `keeps` them."""
-        sizes = [1 if k in dimensions else n for k, n in enumerate(value.dimensions)]
+        """The slice of `size` elements from an index on of each of some dimensions, without these unless it `keeps` them."""
+        sizes = [size if k in dimensions else n for k, n in enumerate(value.dimensions)]
         part = self.add(
             "dynamic-slice", value.element_type, sizes, [value, *self._starts(sizes, index, dimensions)],
             dynamic_slice_sizes=sizes,
@@ -186,8 +194,9 @@ class Expansion:
     def update_at(
         self, value: BuiltInstruction, update: BuiltInstruction, index: BuiltInstruction, dimension: int
     ) -> BuiltInstruction:
-        """The value with another slice at an index of a dimension."""
+        """The value with another slice from an index of a dimension on, of one element if the slice lacks the dimension."""
         sizes = [1 if k == dimension else n for k, n in enumerate(value.dimensions)]
+        sizes = list(update.dimensions) if len(update.dimensions) == len(sizes) else sizes
         operands = [value, self.reshape(update, sizes), *self._starts(sizes, index, [dimension])]
         return self.add("dynamic-update-slice", value.element_type, value.dimensions, operands)
 
@@ -197,16 +206,21 @@ class Expansion:
         zero = self.constant("s32", 0)
         return [index if k in dimensions else zero for k in range(len(sizes))]
 
+    def loop(self) -> Loop:
+        """The computations of a loop; those of one that a loop's step runs must be added before that loop."""
+        return self.computation("condition"), self.computation("body")
+
     def repeat(
         self,
         count: int,
         values: Sequence[BuiltInstruction],
         step: Callable[[BuiltInstruction, list[BuiltInstruction]], Sequence[BuiltInstruction]],
+        loop: Loop | None = None,
     ) -> list[BuiltInstruction]:
         """The values after `count` steps; `step` adds the instructions of one, given its number and the values before it."""
         number = self.constant("s32", 0)
         carried = Shape("tuple", elements=(number.shape, *(v.shape for v in values)))
-        before, condition, body = self._body, self.computation("condition"), self.computation("body")
+        before, (condition, body) = self._body, loop or self.loop()
         done = condition.element(condition.parameter(carried), 0)
         last = condition.constant(number.shape, count)
         condition.add("compare", Shape.array("pred", ()), [done, last], direction="LT")

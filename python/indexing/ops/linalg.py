@@ -103,6 +103,15 @@ def cholesky_reference(instruction: Instruction, values: Sequence[HloValue]) -> 
     matrices = operand.astype(accumulator(operand.dtype))
     if not lower:
         matrices = np.conj(np.swapaxes(matrices, -1, -2))
+    try:
+        factor = np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        factor = _factor_by_columns(matrices)
+    return to_element(factor if lower else np.conj(np.swapaxes(factor, -1, -2)), operand.dtype)
+
+
+def _factor_by_columns(matrices: Array) -> Array:
+    """The lower factors of matrices that need not be positive definite: NaN from where they are not."""
     factor = np.zeros(matrices.shape, matrices.dtype)
     with np.errstate(all="ignore"):
         for j in range(matrices.shape[-1]):
@@ -111,7 +120,7 @@ def cholesky_reference(instruction: Instruction, values: Sequence[HloValue]) -> 
             root = np.sqrt(np.where(pivot > 0, pivot, np.nan))
             factor[..., j:, j] = rest / root[..., None]
             factor[..., j, j] = root
-    return to_element(factor if lower else np.conj(np.swapaxes(factor, -1, -2)), operand.dtype)
+    return factor
 
 
 # ---------------------------------------------------------------- triangular-solve

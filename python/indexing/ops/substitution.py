@@ -10,8 +10,9 @@ import math
 
 from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.ops.element_types import element_type
-from indexing.ops.expansion import Expansion, computing_kind
+from indexing.ops.expansion import Expansion, Loop, computing_kind
 
+PANEL = 32  # columns of a factor
 MAX_ROWS = 256  # larger matrices take more passes over memory than the reference, which leaves out what is zero
 
 
@@ -27,20 +28,53 @@ def cholesky_expansion(instruction: Instruction) -> Computation | None:
 
 
 def _lower_factor(parts: Expansion, a: BuiltInstruction) -> BuiltInstruction:
-    """L with L L^H = a, by the lower triangle of a alone."""
+    """L with L L^H = a, by the lower triangle of a alone. Panels of columns come one after another, so that most of what is
+    known is subtracted by products of matrices.
+    """
     kind, (batch, n, _) = a.element_type, a.dimensions
-    zeros = parts.broadcast(parts.constant(kind, 0), a.dimensions, ())
+    if n < 2 * PANEL:
+        return _columns(parts, a, parts.constant("s32", 0), parts.loop())
+
+    count, left = divmod(n, PANEL)
+    loop = parts.loop()
+
+    def panel(k: BuiltInstruction, values: list[BuiltInstruction]) -> list[BuiltInstruction]:
+        return with_columns(k, values, PANEL, loop)
+
+    def with_columns(
+        k: BuiltInstruction, values: list[BuiltInstruction], size: int, loop: Loop
+    ) -> list[BuiltInstruction]:
+        factor, a = values
+        first = parts.apply("multiply", k, parts.constant("s32", PANEL))
+        rows = parts.slice_at(factor, first, [1], keeps=True, size=size)
+        known = parts.add(
+            "dot", kind, [batch, n, size], [factor, conjugate(parts, rows)],
+            lhs_batch_dims=[0], rhs_batch_dims=[0], lhs_contracting_dims=[2], rhs_contracting_dims=[2],
+        )  # fmt: skip
+        rest = parts.apply("subtract", parts.slice_at(a, first, [2], keeps=True, size=size), known)
+        return [parts.update_at(factor, _columns(parts, rest, first, loop), first, 2), a]
+
+    values = parts.repeat(count, [parts.broadcast(parts.constant(kind, 0), a.dimensions, ()), a], panel)
+    return with_columns(parts.constant("s32", count), values, left, parts.loop())[0] if left else values[0]
+
+
+def _columns(parts: Expansion, a: BuiltInstruction, first: BuiltInstruction, loop: Loop) -> BuiltInstruction:
+    """Columns of the lower factor, of which `first` is the number of the first one in the matrix; `a` has the same columns,
+    without what the columns before them explain.
+    """
+    kind, (batch, n, count) = a.element_type, a.dimensions
 
     def column(j: BuiltInstruction, values: list[BuiltInstruction]) -> list[BuiltInstruction]:
-        factor, a = values
-        known = product(parts, factor, 2, conjugate(parts, parts.slice_at(factor, j, [1])))
+        factor, a, first = values
+        own = parts.apply("add", first, j)
+        known = product(parts, factor, 2, conjugate(parts, parts.slice_at(factor, own, [1])))
         rest = parts.apply("subtract", parts.slice_at(a, j, [2]), known)
-        square = _real(parts, parts.slice_at(rest, j, [1]))
+        square = _real(parts, parts.slice_at(rest, own, [1]))
         zero, nan = (parts.broadcast(parts.constant(square.element_type, x), [batch], ()) for x in (0, math.nan))
         is_positive = parts.compare(square, zero, "GT")
         root = parts.apply("sqrt", parts.add("select", square.element_type, [batch], [is_positive, square, nan]))
         root = parts.broadcast(parts.convert(root, kind), [batch, n], [0])
-        row, own = parts.index_along([batch, n], 1), parts.broadcast(j, [batch, n], ())
+        row, own = parts.index_along([batch, n], 1), parts.broadcast(own, [batch, n], ())
         below = parts.add(
             "select",
             kind,
@@ -48,9 +82,10 @@ def _lower_factor(parts: Expansion, a: BuiltInstruction) -> BuiltInstruction:
             [parts.compare(row, own, "GT"), parts.apply("divide", rest, root), _zero_like(parts, rest)],
         )
         entry = parts.add("select", kind, [batch, n], [parts.compare(row, own, "EQ"), root, below])
-        return [parts.update_at(factor, entry, j, 2), a]
+        return [parts.update_at(factor, entry, j, 2), a, first]
 
-    return parts.repeat(n, [zeros, a], column)[0]
+    zeros = parts.broadcast(parts.constant(kind, 0), a.dimensions, ())
+    return parts.repeat(count, [zeros, a, first], column, loop)[0]
 
 
 def solve_expansion(instruction: Instruction) -> Computation | None:
