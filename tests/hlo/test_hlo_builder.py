@@ -98,6 +98,7 @@ def test_names_are_distinct_and_several_computations_can_be_called() -> None:
     body.add("conditional", F32, [which, x, x], branch_computations=branches)
     built = module.build()
     assert [c.name for c in built.entry.root.called] == ["branch", "branch.1"]
+    assert built.entry.called == built.entry.root.called and built.entry.root.called[0].called == ()
     assert list(built.entry.instructions) == ["p0", "p0.1", "conditional"]
     assert ix.evaluate(built, 0, 2.5) == -2.5
 

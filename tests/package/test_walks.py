@@ -51,6 +51,15 @@ def test_needs_are_followed_in_their_order() -> None:
     assert "".join(post_order("d", needs.__getitem__)) == "abcd"
 
 
+def test_each_node_is_asked_once() -> None:
+    asked: list[str] = []
+    needs = {"d": "bc", "b": "a", "c": "ab", "a": ""}
+    for walk in (reached, post_order):
+        asked.clear()
+        list(walk("dabcd", lambda node: asked.append(node) or needs[node]))  # type: ignore[func-returns-value]
+        assert sorted(asked) == list("abcd")
+
+
 def test_a_long_path_is_no_recursion() -> None:
     path = {k: [k + 1] for k in range(LONG)} | {LONG: []}
     assert list(reached([0], path.__getitem__)) == list(range(LONG + 1))
