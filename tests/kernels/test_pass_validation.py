@@ -27,6 +27,7 @@ FILES = [
         "loop_exp_rows",
         "loop_gelu_bf16",
         "loop_pool",
+        "reduction_interactions",
         "reduction_moments_bf16",
         "reduction_split",
         "rows_columns",

@@ -18,6 +18,7 @@ from indexing.kernels.passes.group_reductions import lower_group_reductions
 from indexing.kernels.passes.hoist import hoist_from_threads, hoist_invariants
 from indexing.kernels.passes.index_widths import narrow_indices
 from indexing.kernels.passes.inline import inline_functions
+from indexing.kernels.passes.loop_merging import merge_loops
 from indexing.kernels.passes.loop_splitting import split_loops
 from indexing.kernels.passes.loop_tails import split_tails
 from indexing.kernels.passes.narrow_floats import convert_narrow_floats
@@ -109,6 +110,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("split-lanes", lambda kernel, target: split_into_lanes(kernel, target.has_threads), "memory"),
     Pass("peel", _for_any(peel_loops), "memory"),
     Pass("hoist", _for_any(hoist_invariants), "memory"),
+    Pass("merge-loops", lambda kernel, target: merge_loops(kernel) if target.has_threads else kernel, "memory"),
     Pass("flatten", _for_any(flatten_buffers), "memory"),
     Pass("vectorize", _for_vectors(vectorize_accesses), "memory", may_widen_loads=True),
     Pass("async-copies", lambda kernel, target: begin_copies(kernel) if target.copies_async else kernel, "memory"),

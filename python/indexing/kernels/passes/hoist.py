@@ -80,7 +80,7 @@ def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> tuple[list[ir.S
     """The statements to move in front of the loop, and the loop without them."""
     front: list[ir.Statement] = []
     kept: list[ir.Statement] = []
-    for part in _parts(loop.body):
+    for part in parts_of(loop.body):
         moves = (
             runs and changing.is_invariant_reduction(part) if len(part) > 1 else changing.is_invariant(part[0], runs)
         )
@@ -93,7 +93,7 @@ def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> tuple[list[ir.S
     return front, replace(loop, body=tuple(kept)) if front else loop
 
 
-def _parts(block: ir.Block) -> Iterator[ir.Block]:
+def parts_of(block: ir.Block) -> Iterator[ir.Block]:
     """The statements, those together that are a reduction: accumulators, and the loop behind them."""
     start = 0
     for k, statement in enumerate(block):
