@@ -164,9 +164,7 @@ def read_of(body: str, operands: str, array: str = "x"):
 
 
 def test_what_leaves_memory_as_it_is_turns_nothing() -> None:
-    """A bitcast moves nothing, and no dimension of one element is walked along: the slice takes every second element, and
-    a lane two of these.
-    """
+    """A bitcast moves nothing, no dimension of one element is walked along: of every second element, a lane takes two."""
     row = read_of(
         """b = f32[1,4096,64] bitcast(x)
         s = f32[1,4096,32] slice(b), slice={[0:1], [0:4096], [0:64:2]}

@@ -13,7 +13,8 @@ import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing.device.detect import find_device
 from indexing.device.table import portable_device
-from indexing.kernels import emit_fused, knobs_of
+from indexing.kernels import block_order, emit_fused, knobs_of
+from indexing.kernels.kernel import Kernel
 from indexing.model.traffic import with_block_size
 from indexing.model.work_time import LIMITS
 from memory_simulator import simulate
@@ -383,3 +384,26 @@ def test_devices_differ() -> None:
     assert (ix.predict(computation, device=slow).time >= ix.predict(computation).time).all()
     assert ix.predict(computation, {}, slow).time[0] > 3 * ix.predict(computation, {}).time[0]
     assert np.isfinite(ix.predict(computation, device="cpu").time).all()
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f32"])
+def test_plans_that_differ_in_the_order_of_blocks_are_counted_once(kind: str) -> None:
+    """A block of grouped rows writes what the block of its number without groups does."""
+    text = f"""ENTRY e {{ a = {kind}[96,256] parameter(0) b = {kind}[256,80] parameter(1)
+      ROOT d = {kind}[96,80] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}} }}"""
+    entry, few = ix.hlo.parse(text).entry, find_device("a100").with_cores(count=1, threads=256)
+    plan = {"tile_rows": 16, "tile_columns": 16, "stages": 1, "split_k": 1}
+    natural, grouped = (ix.emit(entry, device=few, **plan, group_rows=n) for n in (1, 3))
+    order = block_order(entry, few, **plan, group_rows=3)
+    blocks = range(grouped.grid[0])
+    places = [order.evaluate([0, 0, 0, k, 0, 0]) for k in blocks]
+    assert sorted(places) == [*blocks] != places
+    assert [*map(stored_by(grouped), blocks)] == [*map(stored_by(natural), places)]
+    alone, together = (ix.predict(entry, {**plan, "group_rows": n}, few) for n in (3, [1, 3]))
+    assert alone.time[0] == together.time[1] and alone.sectors[0] == by_itself(grouped)[1]
+
+
+def stored_by(kernel: Kernel) -> Callable[[int], list[object]]:
+    """The first elements of the output that thread 5 of a block stores."""
+    maps = [e.map for a in kernel.global_accesses if a.kind == "store" for e in a.executions]
+    return lambda k: [m.evaluate([5, 0, 0, k, 0, 0], [0] * (m.num_ranges + m.num_runtimes)) for m in maps]

@@ -8,6 +8,7 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import Any, TypeAlias
 
+from indexing._core import SymbolicExpr
 from indexing.arguments import integer, of_type, optional, takes
 from indexing.cached import cached_property
 from indexing.device.detect import chosen_device
@@ -83,6 +84,12 @@ def emit_fused(
     if not knobs:
         known[key] = plan, kernel
     return kernel
+
+
+def block_order(computation: Computation, device: Device, **knobs: int | None) -> SymbolicExpr:
+    """The number of the block of the kernel without order that does the work of block `bl_x` of that with these knobs."""
+    chosen = choose_emitter(computation, device)
+    return chosen.emitter.block_order(_plan(chosen, knobs, device))
 
 
 def share_kernels(copy: Computation, original: Computation) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from indexing._core import SymbolicExpr
 from indexing.device.limits import Limits
 from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
@@ -13,7 +14,7 @@ from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.knob_space import KnobSpace
-from indexing.kernels.launch import Plan
+from indexing.kernels.launch import Plan, thread_id
 from indexing.kernels.proposal import Proposal
 from indexing.partitioner import PartitionedComputation
 
@@ -57,6 +58,7 @@ class Emitter(Generic[M, P]):
       from counts: predictions of their time and of their parts' decide.
     - `computes(instruction, device)`: whether the emitter's kernels compute an instruction that has no element code.
     - `has_widths_in_loops`: the default `vector_width` is the plan's also where threads are loops, which compilers vectorize.
+    - `block_order(plan)` is the number of the block that does the work of block `bl_x` where all knobs of order are 1.
     - `by_elements`: a thread computes its elements alone, also those that take a loop, such as sums of products.
     """
 
@@ -70,4 +72,5 @@ class Emitter(Generic[M, P]):
     by_elements: bool = False
     has_widths_in_loops: bool = False
     computes: Callable[[Instruction, Device], bool] = lambda instruction, device: False
+    block_order: Callable[[P], SymbolicExpr] = lambda plan: thread_id("bl_x")
     group: Callable[[GraphFacts, Node, Device], Proposal | None] = lambda facts, seed, device: None

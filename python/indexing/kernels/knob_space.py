@@ -22,8 +22,9 @@ Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
 #: Plans as they are given: columns, or one mapping of values after another.
 Plans: TypeAlias = "Mapping[str, ArrayLike] | Sequence[Mapping[str, int]]"
 #: The part of a kernel that a knob changes: the work of threads ("kernel"); in a one-dimensional launch, the threads per block
-#: ("block") or the largest number of blocks ("grid"); the number of warps that share the work of a block ("warps").
-Effect: TypeAlias = Literal["kernel", "block", "grid", "warps"]
+#: ("block") or the largest number of blocks ("grid"); the number of warps that share the work of a block ("warps"); which block
+#: does what ("order", as the emitter's `block_order` has it).
+Effect: TypeAlias = Literal["kernel", "block", "grid", "warps", "order"]
 MAX_CHOICES = 16  # values of a knob in a grid
 
 

@@ -16,7 +16,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.module_cache import cached_on_module
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.kernels import emit_fused, fused_computation, knobs_of
+from indexing.kernels import block_order, emit_fused, fused_computation, knobs_of
 from indexing.kernels.knob_space import Columns, KnobSpace, Plans
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
@@ -229,7 +229,12 @@ class _Fusion:
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
         if key not in self.kernels:
-            self.kernels[key] = kernel_traffic(self.computation, self.space, plan, self.device)
+            natural = {k.name: 1 for k in self.space.knobs if k.effect == "order" and plan.get(k.name, 1) != 1}
+            if natural:
+                counted = self._kernel({**plan, **natural}, tuple({**plan, **natural}.values()))
+                self.kernels[key] = counted.in_order(block_order(self.computation, self.device, **plan))
+            else:
+                self.kernels[key] = kernel_traffic(self.computation, self.space, plan, self.device)
         return self.kernels[key]
 
     def _fill(self, counts: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:

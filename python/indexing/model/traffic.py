@@ -8,11 +8,21 @@ counted by itself, by the kernel's maps with the size as a parameter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, variable
+from indexing._core import (
+    IndexingMap,
+    Interval,
+    ParametricMap,
+    SymbolicExpr,
+    SymbolicMap,
+    Variable,
+    compose,
+    variable,
+)
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS, vector_of
 from indexing.device.record import Device
@@ -23,6 +33,7 @@ from indexing.kernels.ir.executions import Execution
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Argument, GlobalAccesses, Kernel
 from indexing.kernels.knob_space import Knob, KnobSpace
+from indexing.kernels.launch import THREAD_IDS
 from indexing.lazy import np
 from indexing.model.instruction_counts import InstructionCounts, count_instructions
 from indexing.model.reuse import reuse_of
@@ -62,6 +73,7 @@ class KernelTraffic:
     ideal_passes: float = 0
     exact: bool = True
     registers: int = 0
+    order: IndexingMap | None = None  # to the block ids of the kernel that was counted; None: they are the same
     instructions: InstructionCounts = field(init=False)
     by_block: dict[int, Floats] = field(default_factory=dict)
     NUMBERS: ClassVar = (
@@ -88,6 +100,16 @@ class KernelTraffic:
         )
         shared = self.passes, self.ideal_passes
         return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, *work, self.exact, self._hoists()
+
+    def in_order(self, block: SymbolicExpr) -> KernelTraffic:
+        """The traffic of a kernel whose block `bl_x` does the work of this one's `block`: caches keep what others leave."""
+        sizes = *self.kernel.block, *self.kernel.grid
+        dims = [Variable(name, Interval(0, max(n, 1) - 1)) for name, n in zip(THREAD_IDS, sizes, strict=True)]
+        ids = [variable(k) for k in range(len(dims))]
+        ids[THREAD_IDS.index("bl_x")] = block
+        other = copy(self)
+        other.order, other.by_block = IndexingMap(SymbolicMap(len(dims), 0, ids), dims).simplify(), {}
+        return other
 
     def _hoists(self) -> bool:
         """Whether a thread of several elements may load something once for all of them, since it is the same for all."""
@@ -142,6 +164,8 @@ class KernelTraffic:
         if accesses.kind == "load" and moved.max(initial=0) > REREAD * size:
             threads = 1 if self.has_block_knob else prod(self.kernel.block)
             maps = list(dict.fromkeys(e.map for e in accesses.executions))
+            if self.order is not None:
+                maps = [compose(self.order, m).simplify() for m in maps]
             reuse = reuse_of(argument, maps, once, self.kernel.grid, threads, self.device)
             cached = np.minimum(moved, reuse.from_cache)
             memory = np.minimum(cached, reuse.from_memory)
@@ -245,7 +269,7 @@ def needs_kernel(knob: Knob, device: Device) -> bool:
     """Whether plans that differ in this knob need different kernels to be counted."""
     if knob.effect == "warps":
         return any(threads % device.cores.warp_size for threads in knob.values)
-    return knob.effect == "kernel"
+    return knob.effect in ("kernel", "order")
 
 
 def kernel_traffic(

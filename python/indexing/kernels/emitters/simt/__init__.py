@@ -11,6 +11,15 @@ blocks share a tile, the sums of their parts are.
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.simt.build import build_simt
 from indexing.kernels.emitters.simt.match import NAME, group_simt, match_simt, runs_on
-from indexing.kernels.emitters.simt.plan import plan_simt, simt_knobs
+from indexing.kernels.emitters.simt.plan import SimtPlan, plan_simt, simt_knobs
 
-EMITTER = Emitter(NAME, match_simt, plan_simt, simt_knobs, build_simt, runs_on, group=group_simt)
+EMITTER = Emitter(
+    NAME,
+    match_simt,
+    plan_simt,
+    simt_knobs,
+    build_simt,
+    runs_on,
+    block_order=SimtPlan.block_order,
+    group=group_simt,
+)

@@ -12,6 +12,15 @@ pieces nor the warps that load matrices access a bank twice. Elements beyond the
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.tile.build import build_tile
 from indexing.kernels.emitters.tile.match import NAME, group_tile, match_tile, runs_on
-from indexing.kernels.emitters.tile.plan import plan_tile, tile_knobs
+from indexing.kernels.emitters.tile.plan import TilePlan, plan_tile, tile_knobs
 
-EMITTER = Emitter(NAME, match_tile, plan_tile, tile_knobs, build_tile, runs_on, group=group_tile)
+EMITTER = Emitter(
+    NAME,
+    match_tile,
+    plan_tile,
+    tile_knobs,
+    build_tile,
+    runs_on,
+    block_order=TilePlan.block_order,
+    group=group_tile,
+)

@@ -96,6 +96,13 @@ class TiledPlan(ABC):
         """The threads of a block, in one dimension."""
         return (prod(self.threads), 1, 1)
 
+    def block_order(self) -> SymbolicExpr:
+        """The number of the block that does the work of block `bl_x` where the rows of tiles are not grouped."""
+        (batch, rows, columns), by_turns, count = self.tiles, self.group_rows, self.split_k
+        block = thread_id("bl_x")
+        number, group, column, turn = delinearize(block // count, (batch, rows // by_turns, columns, by_turns))
+        return ((number * rows + group * by_turns + turn) * columns + column) * count + block % count
+
     @property
     def shared_bytes(self) -> int:
         """The bytes of both tiles, of each stage, and of that which tells a block that it is the last of a tile."""
@@ -233,7 +240,10 @@ def _tile_space(
     choices: list[Values] = [*legal.values(), max(splits.values(), key=len), turns]
     return KnobSpace(
         name,
-        tuple(Knob(n, values, getattr(default, n)) for n, values in zip(names, choices, strict=True)),
+        tuple(
+            Knob(n, values, getattr(default, n), "order" if n == "group_rows" else "kernel")
+            for n, values in zip(names, choices, strict=True)
+        ),
         (
             *_conditions(legal, fitting),
             Condition("split_k", names[:-2], splits),
