@@ -199,3 +199,12 @@ def test_a_loop_takes_rolled_rows_where_it_touches_fewer_sectors() -> None:
     check(text)
     assert ix.emit(text).emitter == "loop"
     assert [ix.emit(t, d).emitter for t, d in ((text, "c"), (text.replace("s8", "f32"), "cuda"))] == ["concatenate"] * 2
+
+
+def test_a_loop_takes_no_operands_that_are_computed() -> None:
+    """All lanes of a warp would take turns in the products of both operands."""
+    steps = "".join(f" m{k} = s8[256,256] multiply({f'm{k - 1}' if k else 'x'}, x)" for k in range(6))
+    text = f"""f {{ x = s8[256,256] parameter(0){steps} l = s8[256,255] slice(m5), slice={{[0:256], [1:256]}}
+      h = s8[256,1] slice(x), slice={{[0:256], [0:1]}} ROOT c = s8[256,256] concatenate(l, h), dimensions={{1}} }}"""
+    check(text)
+    assert ix.emit(text).emitter == "concatenate"

@@ -36,11 +36,13 @@ from indexing.ops.element_context import Index
 from indexing.ops.fourier_passes import fourier_in_passes
 from indexing.ops.linalg import FFT
 from indexing.ops.registry import traits_of
+from indexing.work import predicted_work
 
 NAME = CONCATENATE.opcode
 MAX_OPERANDS = 128  # the epilogue is built once for each operand
 MAX_OPERANDS_OF_THREAD = 16  # operands that a thread beside others reads: with more, few threads have much to do
 MAX_LANES = 8
+MAX_WORK_IN_TURN = 4  # operations for an element, where the lanes of a warp compute operands in turn
 
 
 @cached_on_module
@@ -73,8 +75,12 @@ def runs_on(match: Heroes, device: Device) -> bool:
 
 
 def _is_for_loop(match: Heroes, device: Device) -> bool:
-    """Whether the loop emitter's kernel touches far fewer sectors."""
+    """Whether the loop emitter's kernel touches far fewer sectors, and its warps, which take the branches of all operands in
+    turn, compute little in them.
+    """
     elements = match_elements(match.computation)
+    if predicted_work(elements.parts) > MAX_WORK_IN_TURN * match.first.shape.element_count:
+        return False
     loop = build_loop(elements, plan_loop(elements, device))
     return touches_fewer(loop, build_concatenate(match, plan_concatenate(match, device)), device)
 
