@@ -50,7 +50,7 @@ MAPS = (
     "KNOWN EMPTY",
     "UNDEFINED",
 )
-MODULES = (ix, ix.hlo, ix.layout, ix.convert)
+MODULES = (ix, ix.hlo, ix.layout, ix.convert, ix.reference, ix.runtime, ix.show)
 # What hands its arguments to another library, and what reads files: their errors are the library's and the system's.
 LEFT_OUT = {
     "analyze_files",

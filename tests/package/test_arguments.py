@@ -56,6 +56,17 @@ def test_every_public_function_is_called() -> None:
         (lambda: ix.compose_all([MAP], [MAP]), "zip\\(firsts, seconds\\)"),
         (lambda: ix.Equivalence((1,)), "a pair"),
         (lambda: ix.variable(0).evaluate([[[1], [2, 3]]]), "expected integers"),
+        (lambda: ix.reference.run_computation(FUSION, []), "computation is an Instruction; expected a Computation"),
+        (lambda: ix.reference.run_computation(MODULE.entry, 1), "arguments is an int; expected a tuple or a list"),
+        (lambda: ix.reference.evaluate_instruction("f", []), "instruction is a str; expected an Instruction"),
+        (lambda: ix.reference.apply(1.5), "apply: computation is a float; expected a Computation"),
+        (
+            lambda: ix.reference.evaluate_replicas(MODULE, [1]),
+            "arguments is a list; expected a sequence of tuple or list",
+        ),
+        (lambda: ix.runtime.cubin(MAP), "cubin: kernel is an IndexingMap; expected a CompilableKernel"),
+        (lambda: ix.runtime.ptx(ix.emit(FUSION), 90), "ptx: arch is an int; expected a str"),
+        (lambda: ix.show.program_page(MODULE), "program_page: report is a Module; expected a ProgramReport"),
     ],
 )
 def test_types_that_do_not_fit(call, message: str) -> None:
@@ -85,6 +96,10 @@ def test_types_that_do_not_fit(call, message: str) -> None:
         (lambda: ix.variable(-1), "-1 is no index"),
         (lambda: ix.SymbolicMap.identity(2**40), "from 0 to"),
         (lambda: ix.SymbolicMap(-1, 0, []), "-1 is no number"),
+        (lambda: ix.reference.evaluate_instruction(FUSION, []), "f has 1 operands, not 0"),
+        (lambda: ix.reference.evaluate_instruction(MODULE.entry.parameters[1], []), "i: there are 0 arguments"),
+        (lambda: ix.reference.apply(MODULE.computations["add"], 1.0), "add takes 2 arguments, not 1"),
+        (lambda: ix.reference.run_computation(MODULE.entry, [1.0]), "main takes 2 arguments, not 1"),
     ],
 )
 def test_values_that_do_not_fit(call, message: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from indexing.arguments import each, takes
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction
 from indexing.hlo.front_ends import from_jax, leaves, with_arrays
@@ -43,6 +44,7 @@ def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue, *
     return tuple(leaves_of(result)) if isinstance(result, tuple) else result
 
 
+@takes(arguments=each(tuple, list))
 def evaluate_replicas(program: WholeProgram, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     """The results of a program run by several replicas in lockstep, given a list of arguments for each replica.
 

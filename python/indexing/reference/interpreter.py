@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from indexing.arguments import check_number, of_type, takes
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.lazy import np
@@ -28,17 +29,18 @@ class _Interpreter:
 INTERPRETER = _Interpreter()
 
 
+@takes(computation=of_type(Computation), arguments=of_type(tuple, list))
 def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> HloValue:
     """The value of the root, given one value for each parameter; values are freed after their last use.
 
-    Instructions that the root doesn't depend on are not computed.
+    Instructions that the root doesn't depend on are not computed. Raises IndexingError for another number of values.
     """
     check_arguments(computation, arguments)
     order = _needed(computation)
     uses = _count_uses(order)
     values: dict[Instruction, HloValue] = {}
     for instruction in order:
-        values[instruction] = evaluate_instruction(instruction, [values[o] for o in instruction.operands], arguments)
+        values[instruction] = _value(instruction, [values[o] for o in instruction.operands], arguments)
         for operand in instruction.operands:
             uses[operand] -= 1
             if not uses[operand] and not operand.is_root:
@@ -46,10 +48,23 @@ def run_computation(computation: Computation, arguments: Sequence[HloValue]) -> 
     return values[computation.root]
 
 
+@takes(instruction=of_type(Instruction), operands=of_type(tuple, list), arguments=of_type(tuple, list))
 def evaluate_instruction(
     instruction: Instruction, operands: Sequence[HloValue], arguments: Sequence[HloValue] = ()
 ) -> HloValue:
-    """The value of one instruction, checked against its shape; `arguments` are those of its computation."""
+    """The value of one instruction, checked against its shape; `arguments` are those of its computation.
+
+    Raises IndexingError for another number of operands than it has, or where it is a parameter without an argument.
+    """
+    count = len(instruction.operands)
+    if len(operands) != count:
+        raise IndexingError(f"{instruction.name} has {count} operands, not {len(operands)}")
+    if instruction.is_parameter:
+        check_number(instruction.parameter_number, len(arguments), f"{instruction.name}: there are", "arguments")
+    return _value(instruction, operands, arguments)
+
+
+def _value(instruction: Instruction, operands: Sequence[HloValue], arguments: Sequence[HloValue]) -> HloValue:
     if instruction.is_parameter:
         return arguments[instruction.parameter_number]
     op = op_of(instruction)
@@ -82,12 +97,14 @@ def check_has_value(instruction: Instruction) -> None:
             raise UnsupportedOp(refusal)
 
 
+@takes(computation=of_type(Computation))
 def apply(computation: Computation, *arrays: HloValue) -> HloValue:
     """The result of a scalar computation applied elementwise to arrays, which are broadcast.
 
     The result has the broadcast shape; it is a tuple of such arrays if the root is a tuple. Elementwise computations run on
-    whole arrays; others run once for each element.
+    whole arrays; others run once for each element. Raises IndexingError for another number of arrays than it has parameters.
     """
+    check_arguments(computation, arrays)
     if _is_elementwise(computation):
         return _apply_whole(computation, [np.asarray(a) for a in arrays])
     return _apply_each(computation, [np.asarray(a) for a in arrays])
@@ -110,7 +127,7 @@ def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue
 
 
 def check_arguments(computation: Computation, arguments: Sequence[HloValue]) -> None:
-    """Raise IndexingError unless there is one argument of the right shape for each parameter."""
+    """Raise IndexingError unless there is one argument for each parameter."""
     parameters = computation.parameters
     if len(arguments) != len(parameters):
         raise IndexingError(f"computation {computation.name} takes {len(parameters)} arguments, not {len(arguments)}")

@@ -26,6 +26,7 @@ class Buffer:
     borrowed: bool = False
 
 
+@runtime_checkable
 class CompilableKernel(Protocol):
     """A kernel as a device needs it; an emitter's Kernel is one."""
 

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from indexing.arguments import of_type, takes
 from indexing.errors import CompileError
 from indexing.extras import install_command, missing_extra
 from indexing.runtime import cache
@@ -24,6 +25,7 @@ CACHE_BYTES = 512 * 2**20
 ELF_HEADER = 64  # bytes
 
 
+@takes(kernel=of_type(CompilableKernel), arch=of_type(str))
 def cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
     """Machine code of a kernel in the CUDA dialect for `arch`, such as `sm_90`.
 
@@ -33,6 +35,7 @@ def cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
     return _compiled(kernel, arch, _cached)
 
 
+@takes(kernel=of_type(CompilableKernel), arch=of_type(str))
 def ptx(kernel: CompilableKernel, arch: str = "sm_90") -> str:
     """The PTX from which `cubin` is assembled. Raises as `cubin`."""
     return _compiled(kernel, arch, _ptx).decode()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from indexing.analysis.memory.global_memory import coalescing
+from indexing.arguments import of_type, takes
 from indexing.device.record import Device, DeviceLike
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program
@@ -93,6 +94,7 @@ def frame(source: str, value: str) -> str:
     return f'<iframe {source}="{escape(value)}" style="width: 100%; height: 44em; border: 1px solid #8888"></iframe>'
 
 
+@takes(report=of_type(ProgramReport))
 def program_page(report: ProgramReport) -> str:
     """The page of a program's report; a pure function of it. Equal kernels are one row."""
     groups = groups_of(report.fusions)
