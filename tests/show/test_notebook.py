@@ -55,6 +55,18 @@ def test_reports_maps_and_kernels_are_tables_and_text() -> None:
     assert "<b>" not in shown(ix.maps(hostile))["text/html"]
 
 
+def test_a_table_of_maps_asks_only_for_arrays_that_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 50
+    lines = [f"p{k} = f32[8] parameter({k})\nn{k} = f32[8] negate(p{k})" for k in range(count)]
+    results = f"ROOT t = ({', '.join(['f32[8]'] * count)}) tuple({', '.join(f'n{k}' for k in range(count))})"
+    maps = ix.maps(ix.hlo.parse("\n".join(["ENTRY e {", *lines, results, "}"])))
+    between, asked = ix.ProgramMaps._between, []
+    monkeypatch.setattr(ix.ProgramMaps, "_between", lambda *pair: asked.append(pair) or between(*pair))
+    cells = [e.text for e in ElementTree.fromstring(shown(maps)["text/html"]).iter("td")]
+    assert list(zip(cells[::4], cells[1::4], strict=True)) == [(f"result[{k}]", f"p{k}") for k in range(count)]
+    assert len(asked) == count
+
+
 def test_accesses_plans_and_tiles_are_tables() -> None:
     fusion = ix.hlo.parse(TEXT.replace("4,8", "512,256").replace("8,4", "256,512")).entry.root
 

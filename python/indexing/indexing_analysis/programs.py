@@ -184,12 +184,12 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         """The maps between two arrays. Raises KeyError, which lists the names, for unknown ones; for one name, see `of`."""
         if isinstance(names, str):
             raise KeyError(f"give two names, maps[{names!r}, ...]; maps.of({names!r}) gives all that start there")
-        start, end = (_named(name, arrays) for name, arrays in zip(names, (self.near, self.far), strict=True))
+        start, end = (_named(name, arrays) for name, arrays in zip(names, self._by_name, strict=True))
         return self._between(start, end)
 
     def of(self, name: str) -> dict[str, list[OperandIndexing]]:
         """All maps that start at this array, by the name of the array that they lead to; arrays without maps are omitted."""
-        return self._of(_named(name, self.near))
+        return self._of(_named(name, self._by_name[0]))
 
     def __iter__(self) -> Iterator[Pair]:
         """The pairs of names, whether maps lead from one to the other or not."""
@@ -229,6 +229,11 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         indexings = self._from(self._start(start)).get(self._place(end), [])
         leaf = end.leaf if self.direction == "output_to_input" else start.leaf
         return [replace(m, leaf=0) if leaf else m for m in indexings if m.leaf == leaf]
+
+    @cached_property
+    def _by_name(self) -> tuple[dict[str, Array], dict[str, Array]]:
+        """The arrays from which maps start, and those to which they lead, by name."""
+        return {a.name: a for a in self.near}, {a.name: a for a in self.far}
 
     @cached_property
     def _ends_by_place(self) -> dict[int, list[int]]:
@@ -389,8 +394,7 @@ def _arrays(name: str, shape: Shape, number: int) -> tuple[Array, ...]:
     return tuple(Array(name if one else f"{name}[{k}]", s, number, k) for k, s in enumerate(shapes))
 
 
-def _named(name: str, arrays: tuple[Array, ...]) -> Array:
-    for array in arrays:
-        if array.name == name:
-            return array
-    raise KeyError(f"there is no array {name!r}; there is {', '.join(a.name for a in arrays) or 'none'}")
+def _named(name: str, arrays: dict[str, Array]) -> Array:
+    if name not in arrays:
+        raise KeyError(f"there is no array {name!r}; there is {', '.join(arrays) or 'none'}")
+    return arrays[name]

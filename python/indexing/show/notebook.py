@@ -77,8 +77,9 @@ def comparison_table(comparison: Comparison) -> str:
 def maps_table(maps: ProgramMaps) -> str:
     """A row for each map between two arrays."""
     rows = []
-    for start, end in maps:
-        rows += [(start, end, str(m.map), m.exactness) for m in maps[start, end]]
+    for start in maps.near:
+        for end, indexings in maps.of(start.name).items():
+            rows += [(start.name, end, str(m.map), m.exactness) for m in indexings]
     sides = ("output", "input") if maps.direction == "output_to_input" else ("input", "output")
     return table((*sides, "map", "exactness"), rows)
 
