@@ -160,6 +160,16 @@ def test_an_array_without_one_place_is_read_by_numpy() -> None:
         np.testing.assert_array_equal(run(OnSeveralDevices()), np.arange(3))
 
 
+def test_masked_elements_have_no_value() -> None:
+    numbers = np.ma.array([1, 2, 3], np.float32)
+    for run in runners("f32"):
+        np.testing.assert_array_equal(run(numbers), [1, 2, 3])
+        with pytest.raises(
+            ix.IndexingError, match="argument 0 is a masked array; expected f32.3. without masked elements"
+        ):
+            run(np.ma.masked_greater(numbers, 2))
+
+
 @pytest.mark.parametrize("move", [pickle.dumps, copy.copy, copy.deepcopy], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_an_executable_stays_in_its_process(move, device: str) -> None:

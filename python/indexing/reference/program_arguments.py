@@ -84,6 +84,8 @@ def host_array(value: object, shape: Shape, what: str) -> np.ndarray:
 
 def array_of(value: object, shape: Shape, what: str) -> np.ndarray:
     """As `host_array`, for values that are known to lie in host memory."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise IndexingError(f"{what} is a masked array; expected {shape} without masked elements, as by its `filled`")
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:

@@ -37,8 +37,12 @@ fn fits(array: &Any<'_>, dtype: &Any<'_>, sizes: &Any<'_>) -> PyResult<bool> {
     if !has(array, intern!(py, "dtype"), dtype)? || !has(array, intern!(py, "shape"), sizes)? {
         return Ok(false);
     }
-    // Arrays of other libraries refuse views of types that Python's struct lacks: to ask them would take longer than to view.
-    Ok(array.get_type().is(array_type(py)?) || dtype.getattr(intern!(py, "isbuiltin"))?.eq(1)?)
+    if array.get_type().is(array_type(py)?) {
+        return Ok(true);
+    }
+    // Of a masked array, some bytes are no values. Arrays of other libraries refuse views of types that Python's struct lacks:
+    // to ask them would take longer than to view.
+    Ok(!array.hasattr(intern!(py, "mask"))? && dtype.getattr(intern!(py, "isbuiltin"))?.eq(1)?)
 }
 
 /// Whether an object has an attribute of this value. What cannot be compared with it is another.
