@@ -28,6 +28,7 @@ from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.computations import instruction_indexing
 from indexing.indexing_analysis.instructions import epilogue_indexing
+from indexing.ops.bounded import check_has_size
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source, named_array
@@ -191,6 +192,7 @@ def partition(
     needed = set(reached([chosen.root], lambda i: i.operands))
     for instruction in reversed(chosen.post_order()):
         if instruction in needed:
+            check_has_size(instruction)
             builder.place(instruction)
     return builder.finish()
 

@@ -313,6 +313,44 @@ def test_sizes_without_a_bound_have_no_maps(line: str) -> None:
         assert "not known" in m.reason
 
 
+def test_a_program_with_sizes_without_a_bound_has_the_other_maps() -> None:
+    module = root_of("""HloModule m
+    ENTRY e { p = f32[?,3] parameter(0)
+      q = f32[4] parameter(1)
+      n = f32[?,3] negate(p)
+      m = f32[4] negate(q)
+      ROOT t = (f32[?,3], f32[4]) tuple(n, m) }""").computation.module
+    unknown = ix.output_to_input(module, 0)[0]
+    assert [m.exactness for m in unknown] == ["unknown"] and "is not known" in unknown[0].reason
+    assert [m.exactness for m in ix.output_to_input(module, 0, physical_layout=True)[0]] == ["unknown"]
+    (exact,) = ix.output_to_input(module, 1)[1]
+    assert (exact.exactness, str(exact.map)) == ("exact", "(d0) -> (d0), domain: d0 in [0, 3]")
+    for direction in ("output_to_input", "input_to_output"):
+        assert "UNDEFINED" in str(ix.maps(module, direction=direction))
+    n = module.entry.instructions["n"]
+    assert [m.exactness for m in ix.grouped_indexing([n], n)[n.operands[0]]] == ["unknown"]
+    (itself,) = ix.output_to_input("ENTRY e { ROOT p = f32[?] parameter(0) }")[0]
+    assert (itself.exactness, itself.reason) == ("unknown", "a dimension's size is not known, nor bounded")
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (ix.partition, r"is f32\[\?\]: give each dimension a size or a bound"),
+        (ix.analyze, r"p is f32\[\?\]: no kernel computes on bounded dimensions"),
+        (ix.emit_all, r"p is f32\[\?\]: no kernel computes on bounded dimensions"),
+        (ix.utilization, r"p is f32\[\?\]: how many elements it has is not known"),
+        (lambda m: ix.layout.to_physical(m.entry.root.shape), r"f32\[\?\] has no known size"),
+        (lambda m: ix.layout.to_logical(m.entry.root.shape), r"f32\[\?\] has no known size"),
+        (lambda m: ix.layout.linear_map(m.entry.root.shape), r"f32\[\?\] has no known size"),
+    ],
+)
+def test_sizes_without_a_bound_are_named(ask, said: str) -> None:
+    module = root_of("HloModule m\nENTRY e { p = f32[?] parameter(0) ROOT n = f32[?] negate(p) }").computation.module
+    with pytest.raises(ix.IndexingError, match=said):
+        ask(module)
+
+
 def test_what_the_root_does_not_need_is_not_computed() -> None:
     text = """HloModule m
     ENTRY e { p = s32[2] parameter(0)

@@ -20,7 +20,7 @@ from indexing.hlo import Instruction, Module, Shape
 from indexing.hlo.program_like import WholeProgram, or_function, whole_program
 from indexing.kernels.kernel import Kernel
 from indexing.model.libraries import LIBRARIES
-from indexing.ops.bounded import check_kernel_sizes, sizes_fit
+from indexing.ops.bounded import sizes_fit
 from indexing.ops.values import HloValue, leaves_of
 from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.planning.program import KnobChoice, default_knobs
@@ -157,7 +157,6 @@ class DeviceExecutable(Executable):
         self.device = device.name
         self._on = device
         scheduler = Scheduler(device)
-        check_kernel_sizes(module.entry)
         recording = scheduler.record(module.entry, choose, matmul)
         self._program = _program(recording.tape, device)
         self._argument_formats = recording.argument_formats

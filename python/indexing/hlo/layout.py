@@ -42,6 +42,7 @@ def physical_sizes(shape: Shape) -> tuple[int, ...]:
 @takes(shape=of_type(Shape))
 def to_physical(shape: Shape) -> IndexingMap:
     """The map from a logical index of an array to its physical one: the coordinates from major to minor."""
+    _check_size(shape)
     order = major_to_minor(shape)
     index = _index(len(order))
     return _map([index[d] for d in order], shape.dimensions)
@@ -50,6 +51,7 @@ def to_physical(shape: Shape) -> IndexingMap:
 @takes(shape=of_type(Shape))
 def to_logical(shape: Shape) -> IndexingMap:
     """The map from a physical index (major to minor) of an array to its logical one, the inverse of `to_physical`."""
+    _check_size(shape)
     order = major_to_minor(shape)
     return _map(_unpermute(_index(len(order)), order), physical_sizes(shape))
 
@@ -57,6 +59,7 @@ def to_logical(shape: Shape) -> IndexingMap:
 @takes(shape=of_type(Shape))
 def linear_map(shape: Shape) -> IndexingMap:
     """The map from a logical index to the position of the element in memory, in elements."""
+    _check_size(shape)
     order = major_to_minor(shape)
     index = _index(len(order))
     position = linearize([index[d] for d in order], physical_sizes(shape))
@@ -175,6 +178,11 @@ def _unpermute(exprs: Sequence[SymbolicExpr], order: Sequence[int]) -> list[Symb
 
 def _index(rank: int) -> list[SymbolicExpr]:
     return [variable(d) for d in range(rank)]
+
+
+def _check_size(shape: Shape) -> None:
+    if -1 in shape.dimensions:
+        raise IndexingError(f"{shape} has no known size, and no maps between its indices; give a shape of known size")
 
 
 def _map(results: Sequence[SymbolicExpr], sizes: Sequence[int], range_sizes: Sequence[int] = ()) -> IndexingMap:

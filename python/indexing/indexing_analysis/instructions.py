@@ -146,7 +146,7 @@ def _propagate_to_operands(known: ModuleMaps, fusion: Instruction, reached: dict
 
 def _physical(known: ModuleMaps, m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:
     """The map between physical indices of both sides."""
-    if not (is_array(source) and is_array(target)):
+    if m.map.is_undefined or not (is_array(source) and is_array(target)):
         return m
     from_physical = OperandIndexing(to_logical(source))
     moved = known.compose(known.compose(from_physical, m), OperandIndexing(to_physical(target)))

@@ -40,6 +40,12 @@ def check_kernel_sizes(computation: Computation) -> None:
                 )
 
 
+def check_has_size(instruction: Instruction) -> None:
+    """Raise UnsupportedOp if a dimension has neither a size nor a bound, `f32[?]`."""
+    if instruction.shape.is_bounded and any(-1 in leaf.dimensions for leaf in instruction.shape.leaves):
+        raise UnsupportedOp(f"{instruction.name} is {instruction.shape}: give each dimension a size or a bound")
+
+
 def sizes_fit(sizes: Sequence[int], shape: Shape) -> bool:
     """Whether an array of `sizes` is a value of the shape: no more elements than a bounded dimension may have."""
     if not shape.is_bounded:

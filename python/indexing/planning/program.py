@@ -26,6 +26,7 @@ from indexing.kernels.products import StridedProduct
 from indexing.kernels.proposal import PlannedFusion
 from indexing.kernels.targets.target import Dialect
 from indexing.model.libraries import library_product
+from indexing.ops.bounded import check_kernel_sizes
 from indexing.ops.registry import traits_of
 from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
@@ -78,8 +79,10 @@ def plan_program(
 ) -> dict[Computation, PlannedComputation]:
     """The kernels of a computation, and of those that its control flow runs, callees first.
 
-    Equal kernels are emitted once; `choose` gives the knobs of each. `matmul` says what computes products of matrices.
+    Equal kernels are emitted once; `choose` gives the knobs of each. `matmul` says what computes products of matrices. Raises
+    UnsupportedOp for a bounded dimension.
     """
+    check_kernel_sizes(entry)
     return _ProgramPlanner(entry, device, choose, matmul).run()
 
 

@@ -10,7 +10,7 @@ from math import prod
 from indexing._core import IndexingMap, SymbolicMap, constant, variable
 from indexing.analysis.memory.grids import grid_of, size_of_union
 from indexing.arguments import each, integer, optional, takes
-from indexing.errors import Undecided
+from indexing.errors import IndexingError, Undecided
 from indexing.hlo import Instruction, Program
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import or_function, part_of_program
@@ -104,6 +104,10 @@ def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexin
     if not shapes:
         return Utilization(operand, leaf, 0, 0, 0)
     shape = shapes[leaf]
+    if -1 in shape.dimensions:
+        raise IndexingError(
+            f"{operand.name} is {shape}: how many elements it has is not known; give it a size or a bound"
+        )
     elements, bits = prod(shape.dimensions), bit_width(shape.element_type)
     if any(indexing.map.is_undefined for indexing in indexings):
         reason = next(indexing.reason for indexing in indexings if indexing.map.is_undefined)

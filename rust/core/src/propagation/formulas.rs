@@ -7,13 +7,11 @@ use crate::propagation::dependence_graph::{DependenceGraph, SetsByArray};
 use crate::propagation::interner::Table;
 use crate::propagation::map_sets::MapSets;
 use crate::propagation::operand_map::{Direction, Key, Link, MapId};
+use crate::propagation::operand_maps::UNKNOWN_SIZE;
 use crate::propagation::reached_instructions::ReachedInstructions;
 use crate::propagation::stated_formulas::StatedFormulas;
 use crate::propagation::structure::Structure;
 use std::sync::Arc;
-
-/// The reason why a map to a whole array is unknown.
-const UNKNOWN_SIZE: &str = "a dimension's size is not known, nor bounded";
 
 /// A link of an instruction's formula, and whether its map is the identity.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::expr::Arena;
+use crate::hlo_text::UNBOUNDED;
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapKind};
 use crate::map::simplify::{compose_simplified, simplify};
@@ -19,6 +20,8 @@ type Sizes = Box<[i64]>;
 
 const MAX_PIECES: usize = 16; // if there are more, only the bound that they refine is kept
 const UNKNOWN: MapId = MapId::MAX;
+/// The reason why a map on an array is unknown.
+pub(super) const UNKNOWN_SIZE: &str = "a dimension's size is not known, nor bounded";
 
 /// The operand maps of a program.
 #[derive(Default)]
@@ -94,8 +97,11 @@ impl OperandMaps {
         self.unknown(reason)
     }
 
-    /// The identity on an array.
+    /// The identity on an array; unknown where a size is.
     pub fn identity(&mut self, sizes: &[i64]) -> Result<MapId> {
+        if sizes.contains(&UNBOUNDED) {
+            return Ok(self.unknown_because(UNKNOWN_SIZE));
+        }
         if let Some(known) = self.identities.get(sizes) {
             return Ok(*known);
         }
