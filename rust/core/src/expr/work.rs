@@ -22,13 +22,18 @@ impl Arena {
 }
 
 /// The work limit of a question about a map, beyond which it stays undecided; all steps share it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Limit(u64);
 
 impl Limit {
     /// A limit of so many units from now on.
     pub(crate) fn after(arena: &Arena, units: u64) -> Self {
         Limit(arena.work().saturating_add(units))
+    }
+
+    /// The limit at half of the work that is left.
+    pub(crate) fn half(self, arena: &Arena) -> Self {
+        Limit(arena.work() + self.0.saturating_sub(arena.work()) / 2)
     }
 
     pub(crate) fn is_reached(self, arena: &Arena) -> bool {

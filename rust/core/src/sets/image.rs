@@ -1,14 +1,17 @@
 //! The image of a map: the number of different results, injectivity, bijection onto a tensor; the width of the integers
 //! that a map needs.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder};
 use crate::map::parametric::DistinctRows;
+use crate::sets::changed_variables::{roots, Path};
 use crate::sets::count::{groups, require_defined, Group, Question, WORDS_PER_UNIT};
 use crate::sets::inverse::{determines, invert};
 use crate::sets::points::PointStep;
+use crate::sets::split_digits::radices;
 use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::facts::normal_form;
@@ -17,6 +20,11 @@ use crate::simplify::Scratch;
 
 /// The maximal number of points that are enumerated for one answer.
 pub(super) const MAX_ENUMERATED: u128 = 1 << 21;
+
+/// More points are only listed if no change of variables helps.
+const MAX_LISTED: u128 = 1 << 12;
+/// The units of work for each point of a box that may be spent on other variables.
+const DIGITS_PER_POINT: u64 = 4;
 
 /// The number of different results, as factors. Errors: as [`count`](super::count::count).
 pub fn image_count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
@@ -33,11 +41,16 @@ impl Work<'_> {
         builder.remove_unused_variables(self.arena)?;
         builder.simplify(self.arena, self.scratch, PointVariables::Replace);
         builder.canonicalize_constraints(self.arena);
-        let groups = groups(self.arena, &builder, &builder.results);
-        groups.iter().map(|g| self.image_of_group(&builder, g)).collect()
+        self.image_of(&builder, &Path::default())
     }
 
-    fn image_of_group(&mut self, map: &MapBuilder, group: &Group) -> Result<u128> {
+    /// The number of different results of a map whose domain `scratch` holds, and is not empty, as factors.
+    fn image_of(&mut self, map: &MapBuilder, path: &Path) -> Result<Vec<u128>> {
+        let groups = groups(self.arena, map, &map.results);
+        groups.iter().map(|g| self.image_of_group(map, g, path)).collect()
+    }
+
+    fn image_of_group(&mut self, map: &MapBuilder, group: &Group, path: &Path) -> Result<u128> {
         let results: Vec<Expr> = group.results.iter().map(|k| map.results[*k]).collect();
         if results.is_empty() {
             return Ok(1);
@@ -50,7 +63,45 @@ impl Work<'_> {
                 return Ok(steps.count);
             }
         }
+        let size = group.box_size(map);
+        if size > MAX_LISTED && path.goes_on() {
+            // About as much work as to list all points, but not all that is left.
+            let units = u64::try_from(size).unwrap_or(u64::MAX).saturating_mul(DIGITS_PER_POINT);
+            let limit = self.limit.half(self.arena).min(Limit::after(self.arena, units));
+            if let Some(count) = self.image_by_digits(group.alone(map, &results), path, limit)? {
+                return Ok(count);
+            }
+        }
         count_distinct(self, map, group, &results)
+    }
+
+    /// The number of different results by those of maps of other variables; `None` if these do not tell.
+    fn image_by_digits(&mut self, mut map: MapBuilder, path: &Path, limit: Limit) -> Result<Option<u128>> {
+        let work = &mut Work { arena: self.arena, scratch: &mut Scratch::default(), limit };
+        let (maps, path) = work.by_digits(&mut map, path).unwrap_or_default();
+        let mut counts = maps.into_iter().map(|mut map| {
+            map.simplify(work.arena, work.scratch, PointVariables::Replace);
+            let factors = work.image_of(&map, &path)?;
+            product(&factors).ok_or_else(|| Error::overflow("the number of different results"))
+        });
+        match counts.next().transpose() {
+            Err(e) if e.kind() == ErrorKind::Unsupported => Ok(None),
+            count => Ok(count?.filter(|n| counts.all(|other| other.is_ok_and(|other| other == *n)))),
+        }
+    }
+
+    /// Maps of other variables, which have as many different results if all of them have the same number.
+    fn by_digits(&mut self, map: &mut MapBuilder, path: &Path) -> Option<(Vec<MapBuilder>, Path)> {
+        if !self.arena.divisors(roots(map).into_iter()).is_empty() {
+            return None;
+        }
+        if self.solve_equation(map) || self.replace_shared_forms(map) || self.join_digits(map, path) {
+            return Some((vec![map.clone()], path.next()));
+        }
+        radices(self.arena, map).into_iter().find_map(|radix| {
+            let maps = self.with_digits(map, radix)?;
+            Some((maps, radix.after(path, map)))
+        })
     }
 
     /// As [`is_injective`].
@@ -120,10 +171,10 @@ impl Work<'_> {
 
 /// The `count` values `first`, `first + step`, `first + 2 * step`, ..
 #[derive(Clone, Copy, Debug)]
-struct ArithmeticProgression {
-    first: i64,
-    step: i64,
-    count: u128,
+pub(super) struct ArithmeticProgression {
+    pub first: i64,
+    pub step: i64,
+    pub count: u128,
 }
 
 impl ArithmeticProgression {
@@ -155,7 +206,7 @@ impl ArithmeticProgression {
     }
 
     /// The values of `e` on the box of `map`, if its structure shows that they are evenly spaced.
-    fn of(arena: &mut Arena, map: &MapBuilder, e: Expr) -> Option<ArithmeticProgression> {
+    pub(super) fn of(arena: &mut Arena, map: &MapBuilder, e: Expr) -> Option<ArithmeticProgression> {
         match arena.node(e) {
             Node::Variable(v) => {
                 let i = map.intervals[v as usize];
@@ -249,18 +300,10 @@ impl ResultRows {
 
 /// A group alone, with these results. Error: there are too many points to enumerate.
 fn of_group(map: &MapBuilder, group: &Group, results: &[Expr]) -> Result<MapBuilder> {
-    let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
-    if box_size > MAX_ENUMERATED {
-        return Err(Error::undecided("the number of different results"));
+    match group.box_size(map) {
+        0..=MAX_ENUMERATED => Ok(group.alone(map, results)),
+        _ => Err(Error::undecided("the number of different results")),
     }
-    let mut part = map.clone();
-    part.results = results.to_vec();
-    part.constraints = group.constraints.iter().map(|k| map.constraints[*k]).collect();
-    for v in (0..map.intervals.len()).filter(|v| !group.variables.contains(v)) {
-        let own = &mut part.intervals[v];
-        own.upper = own.lower;
-    }
-    Ok(part)
 }
 
 /// The values of `results`, a nonempty list, at all points of a group. Error: there are too many to enumerate.
