@@ -16,7 +16,7 @@ pub struct DifferentMaps {
 }
 
 /// Maps in an order: an immutable sequence. Its objects are made when they are asked for; those of equal items once.
-#[pyclass(name = "Maps", module = "indexing", frozen, sequence)]
+#[pyclass(name = "Maps", module = "indexing", frozen, sequence, skip_from_py_object)]
 #[derive(Clone)]
 pub struct PyMaps {
     /// The place of each item among the different maps.
