@@ -46,6 +46,8 @@ from kernel_mutants import FIRST, PROBE, REACHED, Fault, Mutant, in_block, mutan
 
 TOLERANCE = 1e-3
 DIALECT = "opencl"  # its kernels have barriers, shared memory and vectors, and no shuffles: threads can be made loops
+#: Of each call, the seed of its arrays, the scale of their elements, and one that is large, unless it is 0.
+SETS = ((0, 1, 0), (1, 1, 0), (0, 1, 0), (2, 2**-10, 0), (3, 2**-10, 100), (4, 2**-10, -100))
 UNIQUE, SORTED = "unique_indices", "indices_are_sorted"
 QUICKLY = '#pragma GCC optimize("O2")\n'  # a mutant runs six times: to optimize it further takes longer
 ATOMIC = -1  # stands for a thread that updates atomically
@@ -131,7 +133,9 @@ class Trial:
             for k, (got, want) in enumerate(zip(results, wanted, strict=True)):
                 with np.errstate(invalid="ignore"):
                     apart = difference(got, want)
-                if apart.largest > tolerance * (64 if want.dtype.itemsize < 4 else 1) or apart.misplaced:
+                # Where a large element is squared, and its square is subtracted, its rounding is most of what is left.
+                allowed = tolerance * (64 if want.dtype.itemsize < 4 else 4 if SETS[call][2] else 1)
+                if apart.largest > allowed or apart.misplaced:
                     return f"output {k} of call {call}: {apart}"
         return ""
 
@@ -179,7 +183,7 @@ def _data(shapes: Sequence[ix.hlo.Shape], promises: Collection[str] | None) -> l
     element is large. Where something is promised of integers, they are indices of a scatter.
     """
     sets = []
-    for seed, scale, large in ((0, 1, 0), (1, 1, 0), (0, 1, 0), (2, 2**-10, 0), (3, 2**-10, 100), (4, 2**-10, -100)):
+    for seed, scale, large in SETS:
         rng = np.random.default_rng(seed)
         arrays = []
         for value, shape in zip(make_inputs(shapes, seed), shapes, strict=True):
