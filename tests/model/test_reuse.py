@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import indexing as ix
+from indexing.model.reuse import Spans, _Reach
 
 SOFTMAX = """max { a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -99,3 +100,32 @@ def test_rows_that_are_read_twice_take_as_long_as_was_measured(
         text = text.replace(name, size)
     p = ix.predict(ix.hlo.parse(text).entry, {"keep": 0, "threads": 128, "vector_width": 4}, device)
     assert 0.92 <= 1e3 * p.time[0] / milliseconds <= 1.08
+
+
+#: Thread maps to an array of two dimensions: blocks that move all alike, in order, in groups of rows, with loops; whose shares
+#: of a row differ; whose rows depend on blocks and threads together; and under a condition.
+REACHED = (
+    ("bl_x floordiv 4 * 8 + th_x floordiv 4, th_x mod 4 * 2 + s0 * 8", 0),
+    ("bl_x floordiv 8 * 16 + bl_x mod 2 * 8 + s0, bl_x floordiv 2 mod 4 * 16 + th_x", 0),
+    ("bl_x floordiv 8 * 16 + bl_x mod 2 * 8 + s0, bl_x floordiv 4 * 16 + th_x; bl_x * 2 + s0, th_x", 0),
+    ("(bl_x * 32 + th_x) floordiv 48, (bl_x * 32 + th_x) mod 48 + s0", 0),
+    ("bl_x * 2 + s0, th_x; bl_x * 2 + s0 + 1, th_x", 20),
+)
+
+
+@pytest.mark.parametrize(("results", "most"), REACHED)
+@pytest.mark.parametrize("blocks", [(0, 0), (3, 3), (5, 6), (2, 13), (0, 15)])
+def test_boxes_hold_what_blocks_reach(results: str, most: int, blocks: tuple[int, int]) -> None:
+    """The sizes of boxes beside the elements that all threads of some blocks reach, one by one."""
+    domain = "domain: th_x in [0, 31], th_y in [0, 0], th_z in [0, 0], bl_x in [0, 15], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 3]"
+    domain += f", bl_x * 2 + s0 in [0, {most}]" if most else ""
+    ids = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)[s0]"
+    maps = [ix.IndexingMap.parse(f"{ids} -> ({one}), {domain}") for one in results.split("; ")]
+    part = (ix.Interval(*blocks), ix.Interval(0, 0), ix.Interval(0, 0))
+    reach = _Reach(maps, Spans())
+    spread = reach.spread(part)
+    boxes = reach.boxes(part) if spread is None else reach.spread_boxes(spread)
+    reached = [[m.evaluate(*p) for p in m.points() if blocks[0] <= p[0][3] <= blocks[1]] for m in maps]
+    sizes = [[max(column) - min(column) + 1 for column in zip(*of_map, strict=True)] for of_map in reached if of_map]
+    assert [[len(i) for i in box] for box in boxes] == sizes
+    assert (spread is None) == (most > 0 or "+ th_x) floordiv" in results or "; " in results)

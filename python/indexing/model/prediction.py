@@ -21,6 +21,7 @@ from indexing.kernels.knob_space import Columns, KnobSpace, Plans
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
 from indexing.model.must_move import least_bytes
+from indexing.model.reuse import Spans
 from indexing.model.terms import terms_of
 from indexing.model.traffic import SUMS, KernelTraffic, kernel_traffic, needs_kernel, unique_values
 from indexing.model.work_time import LIMITS
@@ -217,9 +218,9 @@ class _Fusion:
         of_kernel = np.array([case.numbers for case in kernels], np.float64).reshape(-1, len(KernelTraffic.NUMBERS)).T
         of_plan = dict(zip(KernelTraffic.NUMBERS, of_kernel[:, which], strict=True))
         blocks, threads = self._launch(of_plan, columns)
-        sums = np.zeros((rows, len(SUMS) + 1))
+        sums, spans = np.zeros((rows, len(SUMS) + 1)), Spans()
         for case, (_, places) in zip(kernels, groups, strict=True):
-            sums[places] = case.traffic(threads[places])
+            sums[places] = case.traffic(threads[places], spans)
         self._fill(counts, of_plan, (blocks, threads), sums.T)
         if kernels:
             least = least_bytes(self.computation, kernels[0].kernel)

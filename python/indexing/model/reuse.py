@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, Interval, Variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, Variable, constant
 from indexing.analysis.memory.transactions import VECTOR
 from indexing.device.record import Device
 from indexing.kernels.ir.types import storage_bytes
@@ -26,12 +26,24 @@ from indexing.model.launch_samples import PLACES, at_place
 Part: TypeAlias = "tuple[Interval, ...]"
 #: The elements of an array between bounds in each dimension.
 Box: TypeAlias = "list[Interval]"
+BLOCK_IDS = frozenset((3, 4, 5))
 PIECES = (1, 4)  # pieces of a wave of blocks; a box around those that cross the end of a row is far too large
 WAVES = (1, 4, 16)  # waves of blocks, one after the other, whose part of an array the L2 cache may hold
 KEPT = 0.5  # the share of the L1 cache that an array may take which all blocks read whole: others pass through it
 REUSED = 0.4  # the share of a cache that keeps all it holds from pass to pass; of twice as much, it keeps nothing
 ITERATIONS = (16, 4, 1)  # threads and blocks are taken to be in step for so many iterations of each loop, if those fit
 BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
+
+
+class Spans(dict[tuple[SymbolicExpr, tuple[Interval, ...]], Interval]):
+    """The values between which an expression lies, by the intervals of its variables."""
+
+    def of(self, e: SymbolicExpr, intervals: Sequence[Interval]) -> Interval:
+        """The interval of an expression whose variable i lies in `intervals[i]`, found once."""
+        key = e, tuple(intervals[k] for k in e.used_variables())
+        if key not in self:
+            self[key] = e.range(intervals)
+        return self[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,13 @@ class Reuse:
 
 
 def reuse_of(
-    argument: Argument, maps: Sequence[IndexingMap], once: float, grid: Dim3, threads: int, device: Device
+    argument: Argument,
+    maps: Sequence[IndexingMap],
+    once: float,
+    grid: Dim3,
+    threads: int,
+    device: Device,
+    spans: Spans,
 ) -> Reuse:
     """The reuse of an array's elements by the loads of a launch of blocks of so many threads (1: of threads that form blocks of
     any size); its maps move `once` bytes if each is executed one time.
@@ -55,7 +73,7 @@ def reuse_of(
     resident = max(min(cores.threads // count, -(-blocks // (of_block * cores.count))), 1)
     of_wave = resident * cores.count * of_block
 
-    loads = _Loads(argument, maps, memory.sector_bytes)
+    loads = _Loads(argument, maps, memory.sector_bytes, spans)
 
     def moved(length: int, most: float) -> float:
         count, together = -(-blocks // length), length <= of_wave
@@ -73,11 +91,11 @@ def reuse_of(
 class _Loads:
     """The loads of an array, of which parts of a grid move boxes; the bytes of each part are counted once."""
 
-    def __init__(self, argument: Argument, maps: Sequence[IndexingMap], sector_bytes: int) -> None:
+    def __init__(self, argument: Argument, maps: Sequence[IndexingMap], sector_bytes: int, spans: Spans) -> None:
         self._argument, self._sector_bytes = argument, sector_bytes
-        self._maps = tuple(maps)
-        self._passes = [_turns(of_pass) for of_pass in _passes(maps)]
-        self._known: dict[tuple[int, int, Part], float] = {}
+        self._whole = _Reach(maps, spans)
+        self._passes = [_turns(of_pass, spans) for of_pass in _passes(maps)]
+        self._known: dict[tuple[_Reach, Part | tuple[int, ...]], float] = {}
 
     def of_pieces(self, grid: Dim3, length: int, pieces: int, most: float, together: bool) -> float:
         """The bytes that so many neighbouring blocks move through a cache, as the sum of equal pieces of them: the median of
@@ -93,7 +111,7 @@ class _Loads:
     def _moved(self, blocks: Part, most: float, together: bool) -> float:
         """The bytes that some blocks move through a cache of `most` bytes; infinite if not even one iteration's fit."""
         several = len(self._passes) > 1
-        whole = self._bytes(-1, 0, self._maps, blocks) if several else 0.0
+        whole = self._bytes(self._whole, blocks) if several else 0.0
         missed = min(max(whole / (REUSED * most) - 1, 0.0), 1.0) if several else 1.0
         if not missed:
             return whole
@@ -101,17 +119,20 @@ class _Loads:
         return whole + (apart - whole) * missed
 
     def _of_pass(self, number: int, blocks: Part, most: float, together: bool) -> float:
-        for k, (maps, turns) in enumerate(self._passes[number].items()):
+        for k, (reach, turns) in enumerate(self._passes[number]):
             if k and not together:
                 break
-            if (moved := self._bytes(number, k, maps, blocks)) <= most:
+            if (moved := self._bytes(reach, blocks)) <= most:
                 return moved * turns
         return float("inf")
 
-    def _bytes(self, number: int, k: int, maps: Sequence[IndexingMap], blocks: Part) -> float:
-        if (number, k, blocks) not in self._known:
-            self._known[number, k, blocks] = _box_bytes(self._argument, maps, blocks, self._sector_bytes)
-        return self._known[number, k, blocks]
+    def _bytes(self, reach: _Reach, blocks: Part) -> float:
+        spread = reach.spread(blocks)
+        key = reach, blocks if spread is None else spread
+        if key not in self._known:
+            boxes = reach.boxes(blocks) if spread is None else reach.spread_boxes(spread)
+            self._known[key] = _box_bytes(self._argument, boxes, self._sector_bytes)
+        return self._known[key]
 
 
 def _passes(maps: Sequence[IndexingMap]) -> list[list[IndexingMap]]:
@@ -125,11 +146,11 @@ def _passes(maps: Sequence[IndexingMap]) -> list[list[IndexingMap]]:
     return [of_pass for _, of_pass in passes]
 
 
-def _turns(maps: Sequence[IndexingMap]) -> dict[tuple[IndexingMap, ...], int]:
-    """The maps, and those of the first iterations, each with the number of turns that these take."""
+def _turns(maps: Sequence[IndexingMap], spans: Spans) -> list[tuple[_Reach, int]]:
+    """The reach of the maps, and of those of the first iterations, each with the number of turns that these take."""
     first = [[_first_iterations(m, count) for m in maps] for count in ITERATIONS]
     turns = {tuple(m for m, _ in few): max((times for _, times in few), default=1) for few in first}
-    return {tuple(maps): 1, **turns}
+    return [(_Reach(few, spans), times) for few, times in {tuple(maps): 1, **turns}.items()]
 
 
 def _first_iterations(m: IndexingMap, count: int) -> tuple[IndexingMap, int]:
@@ -159,13 +180,56 @@ def _part(grid: Dim3, count: int, place: int) -> Part:
     return tuple(intervals)
 
 
-def _box_bytes(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, sector: int) -> float:
-    """The bytes of the boxes around the elements that some blocks reach by the maps; two become one where that has less."""
+class _Reach:
+    """The boxes that maps reach from parts of a grid. Where blocks move all alike, only how far they spread these matters,
+    which many parts have in common.
+    """
+
+    def __init__(self, maps: Sequence[IndexingMap], spans: Spans) -> None:
+        self._maps, self._spans = maps, spans
+        indices = [[_by_blocks(e) for e in m.results] for m in maps]
+        self._moved = [moved for moved, _ in indices[0]]
+        self._moves_alike = all(
+            [moved for moved, _ in of_map] == self._moved
+            and not any(BLOCK_IDS & set(rest.used_variables()) for _, rest in of_map)
+            and not m.constraints
+            for of_map, m in zip(indices, maps, strict=True)
+        )
+        self._resting = []
+        if self._moves_alike:
+            for of_map, m in zip(indices, maps, strict=True):
+                self._resting.append([spans.of(rest, [v.interval for v in m.variables]) for _, rest in of_map])
+
+    def spread(self, blocks: Part) -> tuple[int, ...] | None:
+        """The distance over which some blocks spread each box, by dimension; None if they do not move all alike."""
+        if not self._moves_alike:
+            return None
+        spans = [self._spans.of(moved, (*blocks, *blocks)) for moved in self._moved]
+        return tuple(s.upper - s.lower for s in spans)
+
+    def spread_boxes(self, spread: tuple[int, ...]) -> list[Box]:
+        """The boxes of blocks that spread them so far, of which the first begin where those of block 0 do."""
+        return [[Interval(i.lower, i.upper + s) for i, s in zip(box, spread, strict=True)] for box in self._resting]
+
+    def boxes(self, blocks: Part) -> list[Box]:
+        """The box around the elements that some blocks reach by each map that reaches any."""
+        boxes = [_box(m, blocks) for m in self._maps]
+        return [box for box in boxes if not any(i.is_empty for i in box)]
+
+
+def _by_blocks(e: SymbolicExpr) -> tuple[SymbolicExpr, SymbolicExpr]:
+    """The terms of an index that depend on the numbers of blocks alone, and the other terms."""
+    kind, numbers, places = e.nodes()[-1]
+    nodes = e.postorder()
+    terms = [(nodes[k], c) for k, c in zip(places, numbers[1:], strict=True)] if kind == "sum" else [(e, 1)]
+    of_blocks = sum((t * c for t, c in terms if BLOCK_IDS.issuperset(t.used_variables())), constant(0))
+    return of_blocks, e - of_blocks
+
+
+def _box_bytes(argument: Argument, reached: Sequence[Box], sector: int) -> float:
+    """The bytes of boxes; two become one where that has less."""
     boxes: list[tuple[Box, float]] = []
-    for m in maps:
-        box = _box(m, blocks)
-        if any(i.is_empty for i in box):
-            continue
+    for box in reached:
         size = _bytes(argument, box, sector)
         for k, (other, of_other) in enumerate(boxes):
             hull = [Interval(min(a.lower, b.lower), max(a.upper, b.upper)) for a, b in zip(box, other, strict=True)]

@@ -20,7 +20,6 @@ from indexing._core import (
     SymbolicExpr,
     SymbolicMap,
     Variable,
-    compose,
     variable,
 )
 from indexing.analysis.memory.banks import bank_accesses
@@ -36,7 +35,7 @@ from indexing.kernels.knob_space import Knob, KnobSpace
 from indexing.kernels.launch import THREAD_IDS
 from indexing.lazy import np
 from indexing.model.instruction_counts import InstructionCounts, count_instructions
-from indexing.model.reuse import reuse_of
+from indexing.model.reuse import Spans, reuse_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +49,8 @@ _Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int
 #: Instructions, sectors and bytes moved of launches, before any cache; and whether all were counted.
 _Moved: TypeAlias = "tuple[Floats, NDArray[np.bool_]]"
 _Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], _Moved]"
+#: Whether all was counted; the accesses to each argument, the sums of all of them, and the bytes of one of each map.
+_Counts: TypeAlias = "tuple[NDArray[np.bool_], list[tuple[GlobalAccesses, Floats, float]]]"
 BASE_REGISTERS = 18  # the registers that a thread has for indices and addresses
 REREAD = 1.1  # bytes moved, as a multiple of an array's, that are read several times
 UPDATED = 2  # an atomic update reads what it writes
@@ -73,9 +74,10 @@ class KernelTraffic:
     ideal_passes: float = 0
     exact: bool = True
     registers: int = 0
-    order: IndexingMap | None = None  # to the block ids of the kernel that was counted; None: they are the same
+    order: SymbolicExpr | None = None  # the block `bl_x` of the kernel that was counted, a permutation; None: the same
     instructions: InstructionCounts = field(init=False)
     by_block: dict[int, Floats] = field(default_factory=dict)
+    moved: dict[tuple[int, ...], _Counts] = field(default_factory=dict)  # before caches, in any order of blocks
     NUMBERS: ClassVar = (
         *("grid", "block", "registers", "shared_bytes", "passes", "ideal_passes", "operations", "issued", "waits"),
         *("updates", "exact", "hoists"),
@@ -103,12 +105,8 @@ class KernelTraffic:
 
     def in_order(self, block: SymbolicExpr) -> KernelTraffic:
         """The traffic of a kernel whose block `bl_x` does the work of this one's `block`: caches keep what others leave."""
-        sizes = *self.kernel.block, *self.kernel.grid
-        dims = [Variable(name, Interval(0, max(n, 1) - 1)) for name, n in zip(THREAD_IDS, sizes, strict=True)]
-        ids = [variable(k) for k in range(len(dims))]
-        ids[THREAD_IDS.index("bl_x")] = block
         other = copy(self)
-        other.order, other.by_block = IndexingMap(SymbolicMap(len(dims), 0, ids), dims).simplify(), {}
+        other.order, other.by_block = block, {}
         return other
 
     def _hoists(self) -> bool:
@@ -122,25 +120,29 @@ class KernelTraffic:
         bits = sum(bit_width(a.element_type) * _lanes(m) for a, m in maps)
         return BASE_REGISTERS + -(-bits // 32)
 
-    def traffic(self, blocks: NDArray[np.int64]) -> Floats:
+    def traffic(self, blocks: NDArray[np.int64], spans: Spans) -> Floats:
         """The `SUMS` of launches with so many threads per block, and whether nothing was sampled or assumed: a row for each, a
         single one if all are equal.
         """
         if not self.has_block_knob:
-            return self._of_blocks([0])
+            return self._of_blocks([0], spans)
         warp = self.device.cores.warp_size
         sizes, index = unique_values(np.where(blocks % warp == 0, warp, blocks))
-        return self._of_blocks(sizes.tolist())[index]
+        return self._of_blocks(sizes.tolist(), spans)[index]
 
-    def _of_blocks(self, sizes: list[int]) -> Floats:
-        new = [b for b in sizes if b not in self.by_block]
+    def _of_blocks(self, sizes: list[int], spans: Spans) -> Floats:
+        new = tuple(b for b in sizes if b not in self.by_block)
         if new:
-            self.by_block.update(zip(new, self._count(np.array(new, np.int64)).T, strict=True))
+            if new not in self.moved:
+                self.moved[new] = self._count(np.array(new, np.int64))
+            exact, of_arguments = self.moved[new]
+            total = sum((self._cached(*of_one, spans) for of_one in of_arguments), np.zeros((len(SUMS), len(new))))
+            self.by_block.update(zip(new, np.vstack([total, exact]).T, strict=True))
         return np.array([self.by_block[b] for b in sizes])
 
-    def _count(self, blocks: NDArray[np.int64]) -> Floats:
-        """The `SUMS` of launches, a column each, and whether nothing was sampled or assumed."""
-        total, exact = np.zeros((len(SUMS), len(blocks))), np.ones(len(blocks), bool)
+    def _count(self, blocks: NDArray[np.int64]) -> _Counts:
+        """The traffic of launches before any cache, and whether nothing was sampled or assumed."""
+        of_arguments, exact = [], np.ones(len(blocks), bool)
         known: _Known = {}
         for accesses in self.kernel.global_accesses:
             exact &= not accesses.is_unknown
@@ -151,10 +153,10 @@ class KernelTraffic:
                 of_argument += executed
                 of_maps[e.map] = executed[2].max(initial=0) / e.times * e.with_other_data
                 exact &= is_counted
-            total += self._cached(accesses, of_argument, sum(of_maps.values()))
-        return np.vstack([total, exact])
+            of_arguments.append((accesses, of_argument, sum(of_maps.values())))
+        return exact, of_arguments
 
-    def _cached(self, accesses: GlobalAccesses, of_argument: Floats, once: float) -> Floats:
+    def _cached(self, accesses: GlobalAccesses, of_argument: Floats, once: float, spans: Spans) -> Floats:
         """The `SUMS` of an array with what caches keep of it: device memory moves each byte of a small one once, and none
         that the launch itself has written. Each different map of its loads moves its part of `once` bytes one time.
         """
@@ -165,8 +167,8 @@ class KernelTraffic:
             threads = 1 if self.has_block_knob else prod(self.kernel.block)
             maps = list(dict.fromkeys(e.map for e in accesses.executions))
             if self.order is not None:
-                maps = [compose(self.order, m).simplify() for m in maps]
-            reuse = reuse_of(argument, maps, once, self.kernel.grid, threads, self.device)
+                maps = [_in_order(m, self.order) for m in maps]
+            reuse = reuse_of(argument, maps, once, self.kernel.grid, threads, self.device, spans)
             cached = np.minimum(moved, reuse.from_cache)
             memory = np.minimum(cached, reuse.from_memory)
         if size <= self.device.memory.l2_bytes:
@@ -247,6 +249,16 @@ def with_block_size(m: IndexingMap, most: int) -> ParametricMap:
     results = [e.replace_variables(places) for e in m.results]
     symbolic = SymbolicMap(len(dims), len(m.ranges) + len(runtimes), results)
     return IndexingMap(symbolic, dims, m.ranges, runtimes, conditions).with_parameters(block=range(1, most + 1))
+
+
+def _in_order(m: IndexingMap, block: SymbolicExpr) -> IndexingMap:
+    """The thread map of blocks that do the work of others: a permutation, to which the map's bounds do not matter."""
+    ids = [variable(k) for k in range(len(THREAD_IDS))]
+    ids[THREAD_IDS.index("bl_x")] = block
+    old = m.symbolic_map
+    symbolic = old.replace_dims_and_symbols(ids, [], old.num_dims, old.num_symbols)
+    constraints = [(e.replace_variables(ids), i) for e, i in m.constraints]
+    return IndexingMap(symbolic, m.dims, m.ranges, m.runtimes, constraints).simplify()
 
 
 def most_updates(kernel: Kernel) -> float:
