@@ -76,13 +76,15 @@ class Executable(ABC):
     """A program that is ready to run: call it with one array for each parameter.
 
     `device` names where it runs; `kernels` are its distinct kernels in the order of their first use;
-    `reference_steps` are the instructions that the numpy reference computes, `library_steps` the products that a library does.
+    `reference_steps` are the instructions that the numpy reference computes, `library_steps` the products that a library does,
+    `solver_steps` the factorizations of matrices, and solutions of triangular systems, that functions of C compute on a CPU.
     """
 
     device: str
     kernels: tuple[Kernel, ...]
     reference_steps: tuple[Instruction, ...]
     library_steps: tuple[Instruction, ...] = ()
+    solver_steps: tuple[Instruction, ...] = ()
 
     def __init__(self, module: Module) -> None:
         """Keep the module, whose parameters have the shapes of the arguments."""
@@ -94,6 +96,9 @@ class Executable(ABC):
         if self.library_steps:
             count = len(self.library_steps)
             counted += f", {count} step{'' if count == 1 else 's'} by a library"
+        if self.solver_steps:
+            count = len(self.solver_steps)
+            counted += f", {count} solver{'' if count == 1 else 's'} of matrices"
         by_reference = f", {len(self.reference_steps)} steps by the reference" if self.reference_steps else ""
         return f"Executable({self.module.name}, on {self.device}, {counted}{by_reference})"
 
@@ -169,6 +174,7 @@ class DeviceExecutable(Executable):
         self._compile_seconds = tuple(scheduler.compile_seconds)
         self.reference_steps = tuple(scheduler.reference_steps)
         self.library_steps = tuple(scheduler.library_steps)
+        self.solver_steps = tuple(scheduler.solver_steps)
 
     def __call__(self, *arrays: object) -> HloValue:
         """Upload, run, download. Arguments on a GPU are read in place, and results then stay on the GPU."""
@@ -204,6 +210,7 @@ class DeviceExecutable(Executable):
         kernels = list(zip(self.kernels, self._compile_seconds, strict=True))
         others = [(i, REFERENCE) for i in self.reference_steps]
         others += [(i, LIBRARIES[self._on.dialect].name) for i in self.library_steps]
+        others += [(i, "solver") for i in self.solver_steps]
         return recorder.profile(kernels, others, seconds)
 
     @property

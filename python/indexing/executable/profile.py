@@ -13,7 +13,7 @@ from indexing.kernels.kernel import Kernel
 @dataclass(frozen=True, slots=True)
 class StepTime:
     """The time of one kernel's launches in a call, or of an instruction that the numpy reference or a library computes
-    (`emitter` is `reference`, `numpy` or `cublas`). `compile_seconds` were spent once, when the program was compiled.
+    (`emitter` is `reference`, `numpy`, `cublas` or `solver`). `compile_seconds` were spent once, when the program was compiled.
     """
 
     name: str

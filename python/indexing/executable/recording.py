@@ -26,13 +26,14 @@ from indexing.executable.schedule import (
     LoopStep,
     ReferenceStep,
     Schedule,
+    SolverStep,
     Step,
     ViewStep,
 )
 from indexing.hlo import Instruction
 from indexing.kernels.kernel import Argument, Kernel
 from indexing.model.loop_costs import MAX_INLINED_STEPS, costs_of_loops
-from indexing.runtime.device import Device
+from indexing.runtime.device import Device, Launch
 from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.tape import HostStep, LibraryCall, SmallKernel, Tape
@@ -59,7 +60,7 @@ class Recording:
     def __init__(self, schedules: Sequence[Schedule], device: Device) -> None:
         """Record schedules, callees before callers, for a device; the last one is the program's."""
         self.registers = Registers(device)
-        self.kernels: list[Kernel] = []
+        self.launched: list[Kernel | Instruction] = []  # kernels, and the instructions of solvers
         # Those of steps of the host and of libraries; None for changes of layout.
         self.instructions: list[Instruction | None] = []
         self._kernel_numbers: dict[int, int] = {}  # by the identity of the launch
@@ -83,7 +84,7 @@ class Recording:
     @property
     def timed(self) -> list[Kernel | Instruction | None]:
         """The kernel or instruction of each number of a run's times."""
-        return [*self.kernels, *self.instructions]
+        return [*self.launched, *self.instructions]
 
     def _own_results(self, results: Sequence[Value]) -> list[Value]:
         """The results, each in memory that is the caller's alone: copies of arguments, constants, and other results."""
@@ -145,6 +146,8 @@ class Recording:
             self._reference(step, held)
         elif isinstance(step, LibraryStep):
             self._library(step, held)
+        elif isinstance(step, SolverStep):
+            self._solver(step, held)
         elif isinstance(step, LoopStep):
             self._loop(step, last, held)
         elif isinstance(step, BranchStep):
@@ -158,10 +161,7 @@ class Recording:
     def _kernel(self, step: KernelStep, last: frozenset[int], held: Held) -> None:
         inputs, replaced = self._inputs(step, held)
         registers = [self._argument(step, argument, inputs, last, held) for argument in step.passed]
-        number = self._kernel_numbers.setdefault(id(step.launch), len(self.kernels))
-        if number == len(self.kernels):
-            self.kernels.append(step.kernel)
-            self.tape.kernels.append(step.launch)
+        number = self._launched(id(step.launch), step.kernel, step.launch)
         if self._nesting:
             self._note_small(number, step.kernel)
         self.tape.launch(number, registers)
@@ -169,6 +169,14 @@ class Recording:
             held[step.outputs[output]] = Value(registers[position], step.output_formats[output])
         for value in replaced:
             self.registers.release(value)
+
+    def _launched(self, key: int, what: Kernel | Instruction, launch: Launch) -> int:
+        """The number of a launch in the tape."""
+        number = self._kernel_numbers.setdefault(key, len(self.launched))
+        if number == len(self.launched):
+            self.launched.append(what)
+            self.tape.kernels.append(launch)
+        return number
 
     def _note_small(self, number: int, kernel: Kernel) -> None:
         """Let the tape know a kernel that loops of the processor may inline."""
@@ -185,7 +193,9 @@ class Recording:
         for value in replaced:
             self.registers.release(value)
 
-    def _inputs(self, step: KernelStep | LibraryStep | ViewStep, held: Held) -> tuple[list[Value], list[Value]]:
+    def _inputs(
+        self, step: KernelStep | LibraryStep | SolverStep | ViewStep, held: Held
+    ) -> tuple[list[Value], list[Value]]:
         """The operands in the formats that the step expects, which later readers get too; and the arrays so replaced."""
         inputs, replaced = [], []
         for slot, form in zip(step.operands, step.operand_formats, strict=True):
@@ -227,6 +237,18 @@ class Recording:
         self._host(id(step), LibraryCall(step.launch), step.instruction, operands, results)
         held.update(zip(step.outputs, results, strict=True))
         for value in replaced:
+            self.registers.release(value)
+
+    def _solver(self, step: SolverStep, held: Held) -> None:
+        """Record the launch of a solver, whose sizes are a constant and whose work areas are free afterwards."""
+        operands, replaced = self._inputs(step, held)
+        results = [self.registers.take(form) for form in step.output_formats]
+        sizes = self.registers.constant(step.sizes, ArrayFormat(step.sizes.dtype, step.sizes.shape, (0,)))
+        work = self.registers.take(ArrayFormat(np.dtype(np.uint8), (step.solver.work_bytes,), (0,)))
+        number = self._launched(id(step), step.instruction, step.launch)
+        self.tape.launch(number, [v.register for v in (sizes, *operands, *results, work)])
+        held.update(zip(step.outputs, results, strict=True))
+        for value in (sizes, work, *replaced):
             self.registers.release(value)
 
     def _in_format(self, value: Value, form: ArrayFormat) -> Value:
@@ -360,7 +382,9 @@ def _argument_format(entry: Schedule, slot: int) -> ArrayFormat:
     """The format of an argument: that of its parameter if it is row-major, as callers' arrays are, else of its first reader."""
     stated = entry.formats[slot]
     readers = (
-        step for step in entry.steps if isinstance(step, KernelStep | LibraryStep | ViewStep) and slot in step.operands
+        step
+        for step in entry.steps
+        if isinstance(step, KernelStep | LibraryStep | SolverStep | ViewStep) and slot in step.operands
     )
     first = next((step.operand_formats[step.operands.index(slot)] for step in readers), None)
     return stated if stated.is_row_major else first or stated.row_major

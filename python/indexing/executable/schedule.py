@@ -11,6 +11,7 @@ import numpy as np
 
 from indexing.hlo import Instruction, Shape
 from indexing.kernels.kernel import Argument, Kernel
+from indexing.kernels.solvers import Solver
 from indexing.runtime.device import Launch
 from indexing.runtime.memory import ArrayFormat
 
@@ -79,6 +80,17 @@ class LibraryStep(Step):
 
     operand_formats: tuple[ArrayFormat, ...]
     instruction: Instruction
+    launch: Launch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SolverStep(Step):
+    """Launch a function of C that computes an instruction from the memory of its operands in `operand_formats`."""
+
+    operand_formats: tuple[ArrayFormat, ...]
+    instruction: Instruction
+    solver: Solver
+    sizes: np.ndarray  # those of the solver
     launch: Launch
 
 

@@ -17,6 +17,7 @@ from indexing.executable.schedule import (
     LoopStep,
     ReferenceStep,
     Schedule,
+    SolverStep,
     Step,
     ViewStep,
     format_of,
@@ -26,6 +27,7 @@ from indexing.graph.nodes import Node, Ref, Tree, needed_nodes, tree_refs
 from indexing.hlo import Computation, Instruction
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.products import StridedProduct
+from indexing.kernels.solvers import Solver
 from indexing.ops.values import leaves_of, only_array
 from indexing.planning.libraries import Matmul
 from indexing.planning.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
@@ -47,6 +49,7 @@ class Scheduler:
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
         self.library_steps: list[Instruction] = []
+        self.solver_steps: list[Instruction] = []
         self._schedules: dict[Computation, Schedule] = {}
         self.compile_seconds: list[float] = []  # of each kernel
         self._prepare_seconds = 0.0  # each kernel's share of compiling them together
@@ -120,6 +123,8 @@ class _GraphScheduler:
             return self._kernel_step(node, self.planned.kernels[node])
         if node in self.planned.products:
             return self._library_step(node, self.planned.products[node])
+        if node in self.planned.solvers:
+            return self._solver_step(node, self.planned.solvers[node])
         if node in self.planned.views:
             return self._view_step(node, self.planned.views[node])
         instruction, calls = node.instruction, node.op.calls
@@ -157,6 +162,15 @@ class _GraphScheduler:
         operands = node.refs
         formats = tuple(format_of(ref.shape) for ref in operands)
         return LibraryStep(tuple(map(self.slots.of, operands)), *self._outputs(node), formats, node.instruction, launch)
+
+    def _solver_step(self, node: Node, solver: Solver) -> SolverStep:
+        launch = self.scheduler.device.load(solver)
+        self.scheduler.solver_steps.append(node.instruction)
+        formats = tuple(format_of(ref.shape) for ref in node.refs)
+        sizes = np.array(solver.sizes, np.int64)
+        return SolverStep(
+            tuple(map(self.slots.of, node.refs)), *self._outputs(node), formats, node.instruction, solver, sizes, launch
+        )
 
     def _loop_step(self, node: Node) -> LoopStep:
         condition, body = (node.instruction.computation_of(key) for key in ("condition", "body"))

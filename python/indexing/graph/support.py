@@ -13,16 +13,17 @@ class KernelSupport:
     """Tells which instructions kernels can compute: those with element code, as have the computations that they apply.
 
     `in_library` tells which of them a library of the device computes instead; `by_emitter` which instructions without element
-    code an emitter computes, in a kernel around them.
+    code an emitter computes, in a kernel around them; `by_solver` which a function of C computes by itself.
     """
 
     def __init__(
         self,
         in_library: Callable[[Instruction], bool] = lambda _: False,
         by_emitter: Callable[[Instruction], bool] = lambda _: False,
+        by_solver: Callable[[Instruction], bool] = lambda _: False,
     ) -> None:
         """Start with no answers; they are memoized by computation."""
-        self.in_library, self._by_emitter = in_library, by_emitter
+        self.in_library, self._by_emitter, self.by_solver = in_library, by_emitter, by_solver
         self._known: dict[Computation, bool] = {}
 
     def instruction(self, instruction: Instruction) -> bool:

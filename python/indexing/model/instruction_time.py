@@ -14,6 +14,7 @@ from indexing.hlo.layout import bit_width
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import computed_by_emitter
+from indexing.kernels.solvers import Solver, solver_of
 from indexing.lazy import np
 from indexing.model.libraries import LIBRARIES
 from indexing.model.loop_costs import MAX_INLINED_STEPS
@@ -102,6 +103,8 @@ def predict_instruction(instruction: Instruction, device: Device) -> KernelTime:
     op = traits_of(instruction)
     if op.across_replicas is not None:
         return KernelTime(None, note="not modelled: it exchanges data with other devices")
+    if (solver := solver_of(instruction, device.dialect)) is not None:
+        return _of_solver(instruction, solver, device)
     if is_left_to_host(instruction, device):
         return KernelTime(None, note=f"not modelled: on {device.name}, the host computes a {instruction.opcode}")
     try:
@@ -167,6 +170,14 @@ def _of_copy(start: Instruction, device: Device) -> KernelTime:
 
 def _bytes(i: Instruction) -> float:
     return sum(shape.element_count * bit_width(shape.element_type) for shape in i.shape.leaves) / 8
+
+
+def _of_solver(i: Instruction, solver: Solver, device: Device) -> KernelTime:
+    """The time of a function for whole matrices: each block runs on one core."""
+    moved = sum(map(_bytes, (i, *i.operands))) + 2 * solver.work_bytes
+    busy = min(1.0, solver.blocks / device.cores.count) * device.rates.product_share
+    time = predict_work(device, moved, {solver.element_type: solver.flops / busy})
+    return KernelTime(time.seconds, time.limit, "a function for whole matrices, by its operations")
 
 
 def _of_product(call: Instruction, meaning: Computation, device: Device) -> KernelTime:

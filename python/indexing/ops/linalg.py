@@ -215,23 +215,21 @@ FFT = Op(
     operations=_fft_operations,
 )
 
-OPS = (
-    FFT,
-    Op(
-        "cholesky",
-        "out[i, j] = (in[i, j] - sum_{k < j} out[i, k] * conj(out[j, k])) / out[j, j] for i >= j, else 0",
-        cholesky_output_to_input,
-        cholesky_reference,
-        cholesky_input_to_output,
-        expansion=cholesky_expansion,
-        operations=_cholesky_operations,
-    ),
-    Op(
-        "triangular-solve",
-        "out[i] = (b[i] - sum_{c solved} op(a)[i, c] * out[c]) / op(a)[i, i], for each column of b",
-        solve_output_to_input,
-        solve_reference,
-        expansion=solve_expansion,
-        operations=_solve_operations,
-    ),
+CHOLESKY = Op(
+    "cholesky",
+    "out[i, j] = (in[i, j] - sum_{k < j} out[i, k] * conj(out[j, k])) / out[j, j] for i >= j, else 0",
+    cholesky_output_to_input,
+    cholesky_reference,
+    cholesky_input_to_output,
+    expansion=cholesky_expansion,
+    operations=_cholesky_operations,
 )
+TRIANGULAR_SOLVE = Op(
+    "triangular-solve",
+    "out[i] = (b[i] - sum_{c solved} op(a)[i, c] * out[c]) / op(a)[i, i], for each column of b",
+    solve_output_to_input,
+    solve_reference,
+    expansion=solve_expansion,
+    operations=_solve_operations,
+)
+OPS = (FFT, CHOLESKY, TRIANGULAR_SOLVE)

@@ -67,7 +67,7 @@ class Planner:
         """
 
         def kept(i: Instruction) -> bool:
-            return self.support.around(i) or self._is_faster_replaced(i)
+            return self.support.around(i) or self.support.by_solver(i) or self._is_faster_replaced(i)
 
         stated = flatten(computation, inlined, is_kept=kept)
         if not any(self._replacement(n.instruction) for n in stated.nodes):

@@ -24,6 +24,7 @@ from indexing.kernels import computed_by_emitter, device_of_kernels, emit_fused
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.products import StridedProduct
 from indexing.kernels.proposal import PlannedFusion
+from indexing.kernels.solvers import Solver, solver_of
 from indexing.kernels.targets.target import Dialect
 from indexing.model.libraries import library_product
 from indexing.ops.bounded import check_kernel_sizes
@@ -57,12 +58,14 @@ class PlannedKernel:
 class PlannedComputation:
     """A graph and its kernels, by their roots; nodes `inside` kernels and steps of the host need no step of their own; those
     `on_host` are computed by each step of the host that reads them. The array of a node in `views` has the memory of another
-    array. `products` are computed by the device's library. `trip_counts` are those of loops whose condition is not evaluated.
+    array. `products` are computed by the device's library, `solvers` by functions of C. `trip_counts` are those of loops whose
+    condition is not evaluated.
     """
 
     graph: Graph
     kernels: dict[Node, PlannedKernel]
     products: Mapping[Node, StridedProduct]
+    solvers: Mapping[Node, Solver]
     views: Mapping[Node, Ref]
     inside: frozenset[Node]
     on_host: frozenset[Node]
@@ -116,7 +119,9 @@ class _ProgramPlanner:
         self.choose = choose
         self.device = device
         self.in_library = cache(lambda i: matmul == "library" and is_faster_in_library(i, device))
-        self.support = KernelSupport(self.in_library, cache(lambda i: computed_by_emitter(i, device)))
+        self.solver = cache(lambda i: solver_of(i, device.dialect))
+        by_emitter = cache(lambda i: computed_by_emitter(i, device))
+        self.support = KernelSupport(self.in_library, by_emitter, lambda i: self.solver(i) is not None)
         self.planner = Planner(self.support, device)
         self.within_fusions = Planner(KernelSupport(), device)  # a fusion that the program states keeps its products
         self.graphs: dict[Computation, Graph] = {}
@@ -184,10 +189,11 @@ class _ProgramPlanner:
         views = {n: ref for n, part in parts.items() if (ref := part.viewed) is not None}
         kernels = {n: self._planned_kernel(part) for n, part in parts.items() if n not in views}
         products = {n: p for n in nodes if (p := self._product(n)) is not None}
+        solvers = {n: s for n in nodes if (s := self.solver(n.instruction)) is not None}
         counts = {node: count for node in graph.nodes if (count := self.trip_counts.get(node)) is not None}
         inside = frozenset(n for fusion in fusions for n in fusion.nodes) | views.keys()
         on_host = self._on_host(graph, {ref.node for part in parts.values() for ref in part.outputs})
-        return PlannedComputation(graph, kernels, products, views, inside | on_host, on_host, counts)
+        return PlannedComputation(graph, kernels, products, solvers, views, inside | on_host, on_host, counts)
 
     def _product(self, node: Node) -> StridedProduct | None:
         """The product that the library computes; None if it doesn't compute the node."""

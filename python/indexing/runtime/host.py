@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from indexing.device.limits import Dim3
 from indexing.device.table import CPU
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.products import Matrices, StridedProduct
@@ -30,12 +31,12 @@ class Host:
     def __init__(self) -> None:
         """Find a compiler. Raises CompileError if there is none."""
         find_compiler()
-        self._kernels: dict[tuple[str, str], HostKernel] = {}
+        self._kernels: dict[tuple[str, str, Dim3], HostKernel] = {}
 
     def load(self, kernel: CompilableKernel) -> HostKernel:
         """Compile the kernel, or find it compiled; CompileError with the numbered source and the compiler's log."""
         expect_dialect(kernel, self.dialect)
-        key = (kernel.name, kernel.source)
+        key = _key(kernel)
         if key not in self._kernels:
             threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
             self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.launch_grid, threads)
@@ -60,7 +61,7 @@ class Host:
 
     def prepare(self, kernels: Sequence[Kernel]) -> None:
         """Compile kernels that are not on disk yet, several in one source, on all cores."""
-        own = [k for k in kernels if k.dialect == self.dialect and (k.name, k.source) not in self._kernels]
+        own = [k for k in kernels if k.dialect == self.dialect and _key(k) not in self._kernels]
         compile_together([(k.source, k.source_parts) for k in own], core_count())
 
     def program(self, tape: Tape) -> TapeProgram:
@@ -95,6 +96,10 @@ class Host:
 
     def finish(self) -> None:
         """Do nothing: calls return when their work is done."""
+
+
+def _key(kernel: CompilableKernel) -> tuple[str, str, Dim3]:
+    return kernel.name, kernel.source, kernel.launch_grid
 
 
 def _bytes_of(buffer: Buffer) -> np.ndarray:

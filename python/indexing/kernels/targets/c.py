@@ -20,6 +20,7 @@ from indexing.kernels.targets.library import (
     library_of,
     macro,
     read_definitions,
+    read_text,
     typedef,
 )
 from indexing.kernels.targets.library_complex import COMPLEX
@@ -103,6 +104,7 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
     return Entry(tuple(head), closing, depth=2, uses=("s32", "s64"))
 
 
+_ROOTS = {"f32": "__builtin_sqrtf", "f64": "__builtin_sqrt"}
 _SWAP = "__sync_val_compare_and_swap({pointer}, {expected}, {value})"
 
 C = Target(
@@ -132,4 +134,5 @@ C = Target(
     constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     lane_loop="#pragma GCC unroll 1",  # gcc makes vectors of the loop, but few of the statements that it would unroll it to
+    solvers={kind: read_text("solvers.c", T=C_TYPES[kind], KIND=kind, SQRT=root) for kind, root in _ROOTS.items()},
 )

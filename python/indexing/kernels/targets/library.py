@@ -69,7 +69,7 @@ def call_macro(name: str, parameters: str, text: str) -> Definition:
 
 def definition_of(text: str, /, **names: object) -> Definition:
     """The definition in a text, in which `$T` and the like are replaced by `names`."""
-    text = Template(text).substitute(names) if names else text
+    text = _filled_in(text, names)
     function = _FUNCTION.search(text)
     name = function or _OTHER.search(text)
     assert name is not None, f"no definition: {text}"
@@ -78,9 +78,18 @@ def definition_of(text: str, /, **names: object) -> Definition:
 
 def read_definitions(file: str, /, **names: object) -> Iterator[Definition]:
     """The definitions of a file of this folder, in which `$T` and the like are replaced by `names`."""
-    for part in files(__package__).joinpath(file).read_text(encoding="utf-8").strip().split("\n\n"):
+    for part in read_text(file).strip().split("\n\n"):
         if text := _COMMENTS.sub("", part, count=1) if part.startswith("//") else part:
             yield definition_of(text, **names)
+
+
+def read_text(file: str, /, **names: object) -> str:
+    """The text of a file of this folder, in which `$T` and the like are replaced by `names`."""
+    return _filled_in(files(__package__).joinpath(file).read_text(encoding="utf-8"), names)
+
+
+def _filled_in(text: str, names: Mapping[str, object]) -> str:
+    return Template(text).substitute(names) if names else text
 
 
 def library_of(*parts: Iterable[Definition]) -> dict[str, Definition]:

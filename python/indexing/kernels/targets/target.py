@@ -68,6 +68,9 @@ class Target:
     thread_loop: str = ""  # in front of a loop over the threads of a block
     lane_loop: str = ""  # in front of a loop over the lanes of a vector
     prelude: tuple[str, ...] = ()
+    solvers: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the sources of functions for whole matrices, by element type
 
     @property
     def copies_async(self) -> bool:

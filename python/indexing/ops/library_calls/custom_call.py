@@ -105,6 +105,12 @@ def stands_for(i: Instruction) -> Computation | lapack.LapackCall | str:
         return f"custom-call {target!r} can't be read as {name}: {(str(error).splitlines() or [''])[0]}"
 
 
+def lapack_routine(i: Instruction) -> str | None:
+    """The name, without the letter of the type, of LAPACK's routine that an instruction calls; None if it calls none."""
+    meaning = stands_for(i) if i.opcode == "custom-call" else None
+    return meaning.routine if isinstance(meaning, lapack.LapackCall) else None
+
+
 def _from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     meaning = stands_for(i)
     if isinstance(meaning, str):
