@@ -867,10 +867,11 @@ class Propagation(Generic[_I, _M]):
     def find_formulas(self, inverse: bool, first: int, last: int) -> list[int]:
         """Derive all formulas of the instructions in these rows, to be read later. Returns for each instruction its signature,
         or -1 - row where it shares its formulas with no other. Stops at the first error; raises it if no row came before."""
-    def formula(self, inverse: bool, at: _Place, count: int) -> list[list[_M]]:
-        """The formula of an array of an instruction (inverse: of an operand), as `count` lists."""
-    def computation_indexing(self, inverse: bool, at: _Place, arguments: Sequence[_I], count: int) -> list[list[_M]]:
-        """The maps through a computation: from array `at[1]` of its root, or inverse from that parameter."""
+    def formula(self, inverse: bool, at: _Place) -> dict[int, list[_M]]:
+        """The formula of an array of an instruction (inverse: of an operand): the maps to each array that it leads to."""
+    def computation_indexing(self, inverse: bool, at: _Place, arguments: Sequence[_I]) -> dict[int, list[_M]]:
+        """The maps through a computation: from array `at[1]` of its root to each parameter that it leads to, or inverse from
+        that parameter to each array."""
     def identity(self, row: int, output: int) -> int:
         """The set of the identity on array `output` of an instruction."""
     def union(self, one: int, other: int) -> int:

@@ -75,9 +75,18 @@ class CompileError(IndexingError):
 
 
 class Overflow(IndexingError):
-    """A result that leaves the range of int64."""
+    """A result that leaves the range of int64; `array` is the array of a program that is too large, if that is known."""
 
     id = "overflow"
+
+    def __init__(self, message: str, array: str = "") -> None:
+        """`message` says what leaves the range."""
+        self.array = array
+        super().__init__(message, array)
+
+    def __str__(self) -> str:
+        """The message."""
+        return str(self.args[0])
 
 
 class Undecided(IndexingError):

@@ -1,6 +1,7 @@
 """Programs that are no HLO text: what a file holds is told by its content; what is missing or wrong is said."""
 
 import gzip
+import io
 import json
 import re
 import subprocess
@@ -104,6 +105,33 @@ def test_what_is_no_program_at_all() -> None:
     for call in (ix.hlo.from_proto, ix.hlo.from_exported, ix.hlo.from_stablehlo):
         with pytest.raises(TypeError, match="expected"):
             call(3)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (LOWERED, r"a Lowered; .* its program is ix\.from_jax\(value\)"),
+        (LOWERED.compile(), r"its program is ix\.from_jax\(value\)"),
+        (len, r"its program is ix\.from_jax\(function, \*arguments\)"),
+        (ix.from_jax(LOWERED), "it is a program already"),
+        (b"HloModule m", r"a bytes; expected a path, or a binary file .* io\.BytesIO\(source\)"),
+        (io.StringIO("HloModule m"), r"opened as text; .* open\(path, 'rb'\)"),
+        (None, "a NoneType; expected a path, or a binary file opened for reading$"),
+    ],
+)
+def test_what_is_no_file(source: object, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        ix.hlo.load(source)  # type: ignore[arg-type]
+    if source is not None and not hasattr(source, "read") and not isinstance(source, bytes):
+        with pytest.raises(ix.ParseError, match=told.rpartition("; ")[2].rpartition(".* ")[2]):
+            ix.hlo.parse(source)  # type: ignore[arg-type]
+
+
+def test_text_in_place_of_a_path() -> None:
+    with pytest.raises(ix.IndexingError, match=r"not a path; ix\.hlo\.parse\(text\) reads it"):
+        ix.hlo.load(LOWERED.as_text("hlo"))
+    with pytest.raises(ix.IndexingError, match=r"not a path; ix\.hlo\.from_stablehlo\(text\) reads it"):
+        ix.hlo.load(LOWERED.as_text())
 
 
 # ---- folders that XLA dumped into

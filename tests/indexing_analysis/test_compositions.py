@@ -22,6 +22,14 @@ def test_equal_compositions_are_one_object_whatever_objects_they_are_of() -> Non
     assert MAPS.compose(third, read(first)) is not composed
 
 
+def test_what_is_reached_is_given_alone() -> None:
+    """Not an empty list for each array that is not: there may be thousands."""
+    assert set(MAPS.reached(MODULE.entry, 0, (), inverse=False)) == {0}
+    assert set(MAPS.reached(MODULE.entry.root, 0, (), inverse=True)) == {0}
+    assert MAPS.reached(MODULE.entry, 1, (), inverse=True) == {}
+    assert list(map(len, ix.output_to_input(MODULE.entry))) == [1, 0]
+
+
 def test_objects_that_are_gone_do_not_lend_their_identity() -> None:
     second = read("(d0) -> (d0 + 1), domain: d0 in [0, 99]")
     for k in range(90):  # each is freed at once, unless the maps keep it

@@ -122,6 +122,14 @@ def test_shapes_in_which_rules_differ(case: str) -> None:
     assert counted(text) == counted_by_xla(text)
 
 
+def test_a_convolution_counts_without_listing_the_elements() -> None:
+    """Windows of 3 elements of an input padded by one, along 2^40 outputs: 3 * 2^40 - 2 pairs for each feature."""
+    text = f"""HloModule m
+    ENTRY e {{ x = f32[1,{2**40},8] parameter(0) w = f32[3,8,8] parameter(1)
+      ROOT y = f32[1,{2**40},8] convolution(x, w), window={{size=3 pad=1_1}}, dim_labels=b0f_0io->b0f }}"""
+    assert counted(text)[0] == 2 * (3 * 2**40 - 2) * 8 * 8
+
+
 def loss(weights: list[jax.Array], x: jax.Array) -> jax.Array:
     for w in weights:
         x = jax.nn.gelu(x @ w)

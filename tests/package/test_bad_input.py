@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import re
 import sys
 import time
@@ -203,6 +204,27 @@ def test_bounds_at_both_ends_of_int64(result: str, bounds: tuple[int, int]) -> N
                 assert not LOWEST + 1 < exact[result](x) * 2 < HIGHEST - 1, f"{result} at {x} fits"
             else:
                 assert int(value) == exact[result](x)
+
+
+@pytest.mark.parametrize(
+    ("question", "array"),
+    [
+        (lambda text: ix.analyze(text, device="h100"), "y, s8[9223372036854775807]"),
+        (ix.emit_all, "y, s8[9223372036854775807]"),
+        (lambda text: ix.coalescing(text, device="h100"), "y, s8[9223372036854775807]"),
+        (lambda text: ix.predict(text, device="h100"), "y, s8[9223372036854775807]"),
+        (lambda text: ix.coalescing(ix.hlo.parse(text).entry.root, "h100", ix.Launch()), "y, s8[9223372036854775807]"),
+    ],
+)
+def test_an_array_too_large_for_addresses_of_64_bits_is_named(question: Callable[[str], object], array: str) -> None:
+    text = f"HloModule m ENTRY e {{ x = s8[{HIGHEST}] parameter(0) ROOT y = s8[{HIGHEST}] negate(x) }}"
+    with pytest.raises(ix.Overflow, match=re.escape(f"its largest array is {array}: 9,223,372,036,854,775,807")) as e:
+        question(text)
+    assert e.value.array == array and pickle.loads(pickle.dumps(e.value)).array == array
+    wide = ix.IndexingMap.parse(f"(d0) -> (d0 * 3), domain: d0 in [0, {HIGHEST}]")
+    with pytest.raises(ix.Overflow) as plain:
+        wide.evaluate([HIGHEST], [])
+    assert plain.value.array == ""
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 import indexing as ix
 from indexing.cached import cached_property
+from indexing.indexing_analysis.computations import maps_of
 from indexing.runtime import host_memory
 from indexing.runtime.host_memory import MIN_POOLED, leased_bytes
 
@@ -125,6 +126,33 @@ def test_a_fork_while_memory_is_leased() -> None:
         before = time.monotonic()
         assert ends_well(lambda: [leased_bytes(MIN_POOLED) for _ in range(10_000)])
         assert time.monotonic() - before < MAX_WAIT
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_fork_while_a_thread_is_inside_of_the_maps_of_the_same_module() -> None:
+    chain = [f"x{k} = f32[8,8] transpose(x{k - 1}), dimensions={{1,0}}" for k in range(1, 2000)]
+    text = "\n".join(["ENTRY e {", "x0 = f32[8,8] parameter(0)", *chain[:-1], f"ROOT {chain[-1]}", "}"])
+    entry = ix.hlo.parse(text).entry
+    order = list(entry.instructions.values())[::-1]
+    known = maps_of(entry.module)
+    start = known.identity(order[0], 0)
+    known.propagate({order[0]: {0: start}}, order)  # which states the formulas
+    arguments = (entry.row, [(order[0].row, [(0, start)])], [i.row for i in order])
+
+    def reach() -> None:
+        assert len(known._core.propagate(*arguments)) == len(order)
+
+    ends = threading.Event()
+    thread = threading.Thread(target=lambda: [reach() for _ in iter(ends.is_set, True)])
+    thread.start()
+    try:
+        for _ in range(40):
+            assert ends_well(reach)
+            time.sleep(0.001)
+    finally:
+        ends.set()
+        thread.join()
+    reach()
 
 
 # ---------------------------------------------------------------- the end of the process

@@ -82,12 +82,16 @@ def _form_of(path: Path | None) -> str:
 
 
 def _target(module: Module, options: argparse.Namespace) -> Instruction | Computation:
-    """The subject of a picture of cells: one instruction, or one computation, which is drawn as a fusion."""
+    """The subject of a picture of cells: one instruction, or one computation, which is drawn as a fusion; the only one of a
+    program without being named.
+    """
     if options.instruction:
         return named_instruction(module, options.instruction)
     if options.computation:
         return named_computation(module, options.computation)
     computed = fusions(module) or [i for i in module.entry.instructions.values() if i.shape.is_array and i.operands]
+    if len(computed) == 1:  # a kernel that has shared memory is that of a whole computation
+        return module.entry if options.picture == "banks" and not computed[0].is_fusion else computed[0]
     listed = "".join(f"\n  {printable_name(i.name)}  {i.opcode} {i.shape}" for i in computed[:MAX_LISTED])
     more = f"\n  and {len(computed) - MAX_LISTED} more" if len(computed) > MAX_LISTED else ""
     raise CommandLineError(f"say which instruction: --instruction NAME, one of{listed}{more}")

@@ -13,7 +13,7 @@ from indexing.hlo.files import dumped_programs, load
 from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, from_stablehlo
 from indexing.hlo.metadata import Place, op_name, source_place
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module, entry_of
-from indexing.hlo.program_like import Part, Program
+from indexing.hlo.program_like import Part, Program, remedy_for
 from indexing.hlo.shape import DTYPES, Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
@@ -54,7 +54,8 @@ def parse(text: str) -> Module:
     Raises ParseError, with line, column and what was expected, for text that is not HLO or has inconsistent shapes.
     """
     if not isinstance(text, str):
-        raise ParseError(f"expected HLO text as a string, found {type(text).__name__}; ix.hlo.load reads files", 1, 1)
+        remedy = remedy_for(text) or "ix.hlo.load reads files"
+        raise ParseError(f"expected HLO text as a string, found {type(text).__name__}; {remedy}", 1, 1)
     try:
         return Module(_core.parse_hlo(text))
     except ParseError as error:

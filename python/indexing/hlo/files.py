@@ -14,6 +14,7 @@ from indexing.device.record import Device
 from indexing.errors import IndexingError, ParseError
 from indexing.hlo.front_ends import CUT_OFF, from_exported, from_proto, from_stablehlo
 from indexing.hlo.program import Module
+from indexing.hlo.program_like import remedy_for
 
 GZIP = b"\x1f\x8b"
 _BYTECODE = b"ML\xefR"  # MLIR's bytecode begins so
@@ -33,7 +34,7 @@ def load(source: str | os.PathLike[str] | BinaryIO, target: Device | str | None 
     The format is detected: HLO text, or, by way of JAX (the extra `jax`), an HLO protocol buffer, StableHLO as text or
     bytecode, or a serialized `jax.export`; the last two are compiled for a GPU if a `target` is given. For a folder into
     which XLA dumped one program, it is that program, optimized. Raises ParseError, which names the file, OSError if it can't
-    be read, and the errors of the functions for those formats.
+    be read, and the errors of the functions for those formats. What JAX has lowered or compiled is no file: see `from_jax`.
     """
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         source = _only_dumped(source)
@@ -104,14 +105,30 @@ def _only_dumped(folder: str | os.PathLike[str]) -> pathlib.Path:
 
 
 def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
-    """The bytes of a file, given by its path or opened, and its name."""
+    """The bytes of a file, given by its path or opened, and its name. Raises TypeError for anything else."""
     if hasattr(source, "read"):
         name = getattr(source, "name", "")
-        return source.read(), name if isinstance(name, str) and name else "<input>"
+        data: object = source.read()
+        if not isinstance(data, bytes):
+            raise TypeError("load: source is opened as text; expected a binary file, open(path, 'rb')")
+        return data, name if isinstance(name, str) and name else "<input>"
+    _check_path(source)
     try:
         return pathlib.Path(source).read_bytes(), os.fspath(source)
     except ValueError as error:  # a zero byte, or a lone surrogate
         raise IndexingError(f"{source!r} is no path of a file: {error}") from None
+
+
+def _check_path(source: object) -> None:
+    """Raise TypeError for what is no path, IndexingError for a program's text."""
+    if isinstance(source, str):
+        if "\n" in source and not os.path.exists(source):
+            reads = "ix.hlo.from_stablehlo" if _MLIR.match(source) else "ix.hlo.parse"
+            raise IndexingError(f"load: source is a text of several lines, not a path; {reads}(text) reads it")
+    elif not isinstance(source, os.PathLike):
+        remedy = "io.BytesIO(source) is such a file" if isinstance(source, bytes) else remedy_for(source)
+        wanted = "expected a path, or a binary file opened for reading" + (f"; {remedy}" if remedy else "")
+        raise TypeError(f"load: source is a {type(source).__name__}; {wanted}")
 
 
 def decoded(data: bytes) -> str:

@@ -89,6 +89,15 @@ def whole_program(value: object, what: str) -> Module:
     return _refuse(value, what, (Module, str))
 
 
+def remedy_for(value: object) -> str:
+    """The call that gives the program of a value that is no file and no text; empty if there is none."""
+    if isinstance(value, Module):
+        return "it is a program already"
+    if is_staged(value):
+        return "its program is ix.from_jax(value)"
+    return "its program is ix.from_jax(function, *arguments)" if is_function(value) else ""
+
+
 def _refuse(value: object, what: str, types: tuple[type, ...]) -> Never:
     if isinstance(value, PathLike):
         raise TypeError(f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path)")

@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from indexing import _core
 from indexing.errors import IndexingError
-from indexing.hlo import Computation, Instruction, Module
+from indexing.hlo import Computation, Instruction, Module, Part
 from indexing.indexing_analysis.generic_inverse import inverse_of_formula
 from indexing.ops.op import ComputationMaps
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, RuntimeValue
@@ -52,16 +52,24 @@ class ModuleMaps:
 
     def of_instruction(self, instruction: Instruction, array: int, inverse: bool) -> Indexing:
         """The maps of an array (inverse: of an operand) of an instruction."""
-        count = len(instruction.shape.leaves) if inverse else len(instruction.operands)
-        return self._with_formulas(lambda: self._core.formula(inverse, (instruction.row, array), count))
+        reached = self.reached(instruction, array, (), inverse)
+        return _lists(reached, len(instruction.shape.leaves) if inverse else len(instruction.operands))
 
     def of_computation(
         self, computation: Computation, array: int, arguments: Sequence[Instruction], inverse: bool
     ) -> Indexing:
         """The maps from an array of the root to the parameters (inverse: from a parameter to the root's arrays)."""
-        count = len(computation.root.shape.leaves) if inverse else len(computation.parameters)
-        at = (computation.row, array)
-        return self._with_formulas(lambda: self._core.computation_indexing(inverse, at, arguments, count))
+        reached = self.reached(computation, array, arguments, inverse)
+        return _lists(reached, len(computation.root.shape.leaves) if inverse else len(computation.parameters))
+
+    def reached(
+        self, part: Part, array: int, arguments: Sequence[Instruction], inverse: bool
+    ) -> dict[int, list[OperandIndexing]]:
+        """The maps of an array, by the number of the operand (inverse: of the array) that they lead to, if any do."""
+        at = (part.row, array)
+        if isinstance(part, Instruction):
+            return self._with_formulas(lambda: self._core.formula(inverse, at))
+        return self._with_formulas(lambda: self._core.computation_indexing(inverse, at, arguments))
 
     def identity(self, instruction: Instruction, output: int) -> int:
         """The set of the identity on an array, from which propagation starts."""
@@ -159,6 +167,10 @@ def computation_indexing(computation: Computation, output: int, arguments: Seque
 def computation_inverse(computation: Computation, parameter: int, arguments: Sequence[Instruction] = ()) -> Indexing:
     """For each array of the root, the maps from the arrays of a parameter to it; `leaf` says which array of it."""
     return maps_of(computation.module).of_computation(computation, parameter, arguments, inverse=True)
+
+
+def _lists(reached: dict[int, list[OperandIndexing]], count: int) -> Indexing:
+    return [reached.get(k, []) for k in range(count)]
 
 
 MAPS = ComputationMaps(computation_indexing, computation_inverse)

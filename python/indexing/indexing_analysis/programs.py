@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress
 from typing import Any, Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
@@ -18,7 +17,6 @@ from indexing.hlo.files import load
 from indexing.hlo.front_ends import lower, output_names
 from indexing.hlo.program_like import is_function, is_staged, parameter_names, part_of_program
 from indexing.indexing_analysis.computations import maps_of
-from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.processes import by_processes
 
@@ -253,11 +251,9 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         """The answer for a start, without the places that it does not reach."""
         indexing = self._indexings.get(number)
         if indexing is None:
-            ask: Callable[[Part, int], Indexing]
-            ask = output_to_input if self.direction == "output_to_input" else input_to_output
-            answer = ask(self.part, number)
-            places = compress(range(len(answer)), answer)  # few of very many
-            indexing = self._indexings[number] = {place: answer[place] for place in places}
+            inverse = self.direction == "input_to_output"
+            indexing = maps_of(self.part.module).reached(self.part, number, (), inverse)
+            self._indexings[number] = indexing
         return indexing
 
     def _lines(self, start: Array) -> Iterator[str]:

@@ -21,6 +21,7 @@ from indexing.kernels.emitter import Emitter, Match, fits
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.largest_array import names_largest_array
 from indexing.kernels.launch import Plan
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.targets.target import Dialect
@@ -66,6 +67,7 @@ def device_of_kernels(dialect: Dialect | None, device: Device | str | None) -> D
     return chosen
 
 
+@names_largest_array
 def emit_fused(
     computation: Computation, device: Device, planned_for: Device | None = None, /, **knobs: int | None
 ) -> Kernel:
@@ -156,6 +158,7 @@ class Choice:
         return predicted_work(self.match.parts)
 
 
+@names_largest_array
 def choose_emitter(computation: Computation, device: Device, emitters: tuple[AnyEmitter, ...] = EMITTERS) -> Choice:
     """The first emitter that matches, has a plan within the limits of the device and repeats no work; else the one whose
     kernel repeats far less than the first with such a plan, or that one; the last that matches if none has such a plan.

@@ -18,6 +18,7 @@ from indexing.hlo.module_cache import cached_on_module
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import block_order, emit_fused, fused_computation, knobs_of
 from indexing.kernels.knob_space import Columns, KnobSpace, Plans
+from indexing.kernels.largest_array import names_largest_array
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
 from indexing.model.must_move import least_bytes
@@ -144,6 +145,11 @@ def predict(
     known = _fusion_on(computation, chosen)
     columns = known.space.columns(known.space.grid() if plans is None else plans)
     known.check(columns)
+    return _predictions(computation, known, columns)
+
+
+@names_largest_array
+def _predictions(computation: Computation, known: _Fusion, columns: Columns) -> Predictions:
     return known.predictions(columns)
 
 

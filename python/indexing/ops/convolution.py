@@ -16,11 +16,11 @@ from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing,
 from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
 from indexing.ops.window_index import (
+    count_inside,
     gather_window,
     meets_holes,
     never_pads,
     read_position,
-    source_indices,
     written_position,
 )
 
@@ -240,7 +240,7 @@ def _operations(instruction: Instruction, inside: CountInside) -> OperationCount
     pairs = 1
     for dim, lhs, out in zip(c.window, c.labels.input.spatial, c.labels.output.spatial, strict=True):
         size, outputs = c.lhs[lhs], c.out[out]
-        pairs *= sum(int(source_indices(dim, w, size, outputs)[1].sum()) for w in range(dim.size))
+        pairs *= sum(count_inside(dim, w, size, outputs) for w in range(dim.size))
     return OperationCount(FMA * pairs * c.group_features * c.rhs[c.labels.kernel.feature] * c.out_batch)
 
 

@@ -6,6 +6,8 @@ if that position is pad_low + x * lhs_dilation; otherwise it reads padding.
 
 from __future__ import annotations
 
+from math import gcd
+
 from indexing._core import SymbolicExpr
 from indexing.hlo import WindowDim
 from indexing.lazy import np
@@ -52,6 +54,21 @@ def source_indices(dim: WindowDim, window: int, size: int, output_size: int) -> 
     at = np.arange(output_size, dtype=np.int64) * dim.stride + window * dim.rhs_dilation - dim.pad_low
     valid = (at >= 0) & (at <= (size - 1) * dim.lhs_dilation) & (at % dim.lhs_dilation == 0)
     return np.where(valid, at // dim.lhs_dilation, 0), valid
+
+
+def count_inside(dim: WindowDim, window: int, size: int, output_size: int) -> int:
+    """The number of outputs that read no padding at `window`: of o in [0, output_size) where lhs_dilation divides the position,
+    and the input there is one of `size`.
+    """
+    start = window * dim.rhs_dilation - dim.pad_low
+    shared = gcd(dim.stride, dim.lhs_dilation)
+    if start % shared:
+        return 0
+    period = dim.lhs_dilation // shared
+    residue = -start // shared * pow(dim.stride // shared, -1, period)
+    first = max(0, -(start // dim.stride))
+    last = min(output_size - 1, ((size - 1) * dim.lhs_dilation - start) // dim.stride)
+    return max(0, (last - residue) // period - (first - 1 - residue) // period)
 
 
 def gather_window(

@@ -3,13 +3,13 @@
 //! Equal items are worked on once. Items are taken in blocks, between which Python is asked for signals and told of the progress.
 
 use crate::argument::{effort_of, Threads};
+use crate::different_items::Batch;
 use crate::error::{broken_text, guarded, raise};
 use crate::indexing_map::PyIndexingMap;
 use crate::maps::PyMaps;
 use crate::objects::{Any, Given, Str};
 use crate::questions::product;
 use crate::workspace::{self, Workspace};
-use hashbrown::hash_table::{Entry, HashTable};
 use indexing_core::{
     compose, compose_simplified, count, read_indexing_map, simplify, Error, IndexingMap, Options,
 };
@@ -17,10 +17,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
 use std::thread::available_parallelism;
 
 /// The maximal number of items that a thread takes at a time.
@@ -35,13 +34,15 @@ const HASHED: usize = 16;
 const BLOCK: usize = 1 << 15;
 
 type Failure = (usize, Error);
+/// A map of Python.
+type Map<'py> = Bound<'py, PyIndexingMap>;
 
 /// `size` returns the approximate size of an item, in bytes of expressions.
-fn run<T: Sync, R: Send>(
-    items: &[&T],
+fn run<T: Copy + Sync, R: Send>(
+    items: &[T],
     threads: Option<usize>,
-    size: impl Fn(&T) -> usize,
-    work: impl Fn(&mut Workspace, &T) -> Result<R, Error> + Sync,
+    size: impl Fn(T) -> usize,
+    work: impl Fn(&mut Workspace, T) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Failure> {
     let each = |places: Range<usize>| {
         let mut done = Vec::with_capacity(places.len());
@@ -56,7 +57,7 @@ fn run<T: Sync, R: Send>(
             Ok(done)
         })
     };
-    let threads = useful_threads(threads, items.iter().map(|item| size(item)).sum());
+    let threads = useful_threads(threads, items.iter().map(|item| size(*item)).sum());
     if threads <= 1 {
         return each(0..items.len());
     }
@@ -112,59 +113,6 @@ fn useful_threads(most: Option<usize>, size: usize) -> usize {
     }
 }
 
-/// Items of a batch, the equal ones once.
-struct Batch<'a, T> {
-    different: Vec<&'a T>,
-    /// The first item of each different one.
-    first: Vec<usize>,
-    /// The place of each item among the different ones.
-    index: Arc<[u32]>,
-}
-
-impl<'a, T: Hash + Eq + Sync> Batch<'a, T> {
-    /// `size` is about that of all items, in bytes of expressions.
-    fn of(items: &'a [T], size: usize, threads: Option<usize>) -> Self {
-        let hashes = hashes_of(items, useful_threads(threads, size / HASHED));
-        let mut places = HashTable::<u32>::with_capacity(items.len());
-        let (mut different, mut first) = (Vec::with_capacity(items.len()), Vec::<usize>::new());
-        let index = items.iter().zip(&hashes).enumerate().map(|(i, (item, hash))| {
-            let is_equal = |place: &u32| different[*place as usize] == item;
-            match places.entry(*hash, is_equal, |place| hashes[first[*place as usize]]) {
-                Entry::Occupied(known) => *known.get(),
-                Entry::Vacant(new) => {
-                    let place = different.len() as u32;
-                    new.insert(place);
-                    different.push(item);
-                    first.push(i);
-                    place
-                }
-            }
-        });
-        let index = index.collect();
-        Batch { different, first, index }
-    }
-}
-
-/// The hashes of items, computed by so many threads.
-fn hashes_of<T: Hash + Sync>(items: &[T], threads: usize) -> Vec<u64> {
-    // Seeded randomly in each process, so that nobody can choose items that collide.
-    let state = foldhash::fast::RandomState::default();
-    let mut hashes = vec![0; items.len()];
-    let length = items.len().div_ceil(threads).max(1);
-    let fill = |(part, own): (&[T], &mut [u64])| {
-        part.iter().zip(own).for_each(|(item, hash)| *hash = state.hash_one(item));
-    };
-    std::thread::scope(|scope| {
-        let mut parts = items.chunks(length).zip(hashes.chunks_mut(length));
-        let own = parts.next();
-        parts.for_each(|part| {
-            scope.spawn(move || fill(part));
-        });
-        own.into_iter().for_each(fill);
-    });
-    hashes
-}
-
 /// The options that the calls of this file have in common.
 struct Call<'a, 'py> {
     py: Python<'py>,
@@ -174,11 +122,11 @@ struct Call<'a, 'py> {
 
 impl Call<'_, '_> {
     /// The results for the different items, block by block; `text` is that of an item, for the message of its error.
-    fn run<T: Sync, R: Send>(
+    fn run<T: Copy + Send + Sync, R: Send>(
         &self,
-        batch: &Batch<'_, T>,
-        size: impl Fn(&T) -> usize + Sync,
-        work: impl Fn(&mut Workspace, &T) -> Result<R, Error> + Sync,
+        batch: &Batch<T>,
+        size: impl Fn(T) -> usize + Sync,
+        work: impl Fn(&mut Workspace, T) -> Result<R, Error> + Sync,
         text: impl Fn(usize) -> Option<String>,
     ) -> PyResult<Vec<R>> {
         let (py, threads, total) = (self.py, self.threads, batch.different.len());
@@ -229,32 +177,40 @@ fn text_of(k: usize, item: &Any<'_>) -> PyResult<PyBackedStr> {
     PyBackedStr::try_from(text.clone()).map_err(broken)
 }
 
-fn map_of(item: &Any<'_>) -> PyResult<IndexingMap> {
-    match item.cast::<PyIndexingMap>() {
-        Ok(map) => Ok(map.get().0.clone()),
-        Err(_) => {
-            Err(PyTypeError::new_err(format!("expected an IndexingMap, not a {}", item.get_type().name()?)))
-        }
-    }
+fn map_of<'py>(item: &Any<'py>) -> PyResult<Map<'py>> {
+    let refused =
+        |_| Ok(PyTypeError::new_err(format!("expected an IndexingMap, not a {}", item.get_type().name()?)));
+    item.cast::<PyIndexingMap>().cloned().or_else(|error| refused(error).and_then(Err))
 }
 
-/// The maps of an iterable, which are kept in `items` unless it is `Maps`.
-fn maps_of<'a>(
-    given: &'a Any<'_>,
-    items: &'a mut Vec<IndexingMap>,
+/// The maps of an iterable, whose objects are kept in `items` unless it is `Maps`.
+fn maps_of<'a, 'py>(
+    given: &'a Any<'py>,
+    items: &'a mut Vec<Map<'py>>,
     threads: Option<usize>,
-) -> PyResult<Batch<'a, IndexingMap>> {
+) -> PyResult<Batch<&'a IndexingMap>> {
     if let Ok(maps) = given.cast::<PyMaps>() {
         return Ok(maps.get().batch());
     }
     *items = items_of(given, |_, item| map_of(item))?;
-    let size = items.iter().map(size_of).sum();
-    Ok(Batch::of(items, size, threads))
+    let maps: Vec<&IndexingMap> = items.iter().map(|item| &item.get().0).collect();
+    Ok(batch_of(given.py(), &maps, threads, size_of))
+}
+
+/// The different ones among items, of about these sizes in bytes of expressions.
+fn batch_of<T: Copy + Hash + Eq + Send + Sync>(
+    py: Python<'_>,
+    items: &[T],
+    threads: Option<usize>,
+    size: impl Fn(T) -> usize,
+) -> Batch<T> {
+    let threads = useful_threads(threads, items.iter().map(|item| size(*item)).sum::<usize>() / HASHED);
+    py.detach(|| Batch::of(items, threads))
 }
 
 impl PyMaps {
     /// The maps as a batch, whose different ones are known.
-    fn batch(&self) -> Batch<'_, IndexingMap> {
+    fn batch(&self) -> Batch<&IndexingMap> {
         let most = self.different.maps.len();
         let mut place = vec![u32::MAX; most];
         let (mut different, mut first) = (Vec::with_capacity(most), Vec::with_capacity(most));
@@ -289,10 +245,11 @@ pub fn parse_all(texts: &Any<'_>, threads: Option<Threads>, progress: Option<&An
             "expected an iterable of texts, not a str, which IndexingMap.parse reads",
         ));
     }
-    let texts = items_of(texts, text_of)?;
-    let size = |text: &PyBackedStr| text.len() / workspace::TEXT;
-    let batch = Batch::of(&texts, texts.iter().map(size).sum(), call.threads);
-    let read = |w: &mut Workspace, text: &PyBackedStr| read_indexing_map(text, &mut w.arena, &mut w.reading);
+    let kept = items_of(texts, text_of)?;
+    let texts: Vec<&str> = kept.iter().map(|text| &**text).collect();
+    let size = |text: &str| text.len() / workspace::TEXT;
+    let batch = batch_of(call.py, &texts, call.threads, size);
+    let read = |w: &mut Workspace, text: &str| read_indexing_map(text, &mut w.arena, &mut w.reading);
     let maps = call.run(&batch, size, read, |item| Some(texts[item].to_string()))?;
     Ok(PyMaps::new(batch.index, maps))
 }
@@ -346,11 +303,8 @@ impl<'py> FromPyObject<'_, 'py> for Simplifies {
     }
 }
 
-fn pair_of(pair: &Any<'_>) -> PyResult<(IndexingMap, IndexingMap)> {
-    let both = pair.extract::<(Bound<'_, PyIndexingMap>, Bound<'_, PyIndexingMap>)>();
-    let (first, second) =
-        both.map_err(|_| PyTypeError::new_err("expected pairs of maps, (first, second)"))?;
-    Ok((first.get().0.clone(), second.get().0.clone()))
+fn pair_of<'py>(pair: &Any<'py>) -> PyResult<(Map<'py>, Map<'py>)> {
+    pair.extract().map_err(|_| PyTypeError::new_err("expected pairs of maps, (first, second)"))
 }
 
 /// Compose many pairs, the second after the first, and simplify; the rest as in `parse_all`.
@@ -363,10 +317,11 @@ pub fn compose_all(
     progress: Option<&Any<'_>>,
 ) -> PyResult<PyMaps> {
     let call = Call { py: pairs.py(), threads: threads.map(|n| n.0), progress };
-    let items = items_of(pairs, |_, item| pair_of(item))?;
-    let size = |(a, b): &(IndexingMap, IndexingMap)| size_of(a) + size_of(b);
-    let batch = Batch::of(&items, items.iter().map(size).sum(), call.threads);
-    let join = |w: &mut Workspace, (a, b): &(IndexingMap, IndexingMap)| match simplify.0 {
+    let kept = items_of(pairs, |_, item| pair_of(item))?;
+    let items: Vec<_> = kept.iter().map(|(first, second)| (&first.get().0, &second.get().0)).collect();
+    let size = |(first, second): (&IndexingMap, &IndexingMap)| size_of(first) + size_of(second);
+    let batch = batch_of(call.py, &items, call.threads, size);
+    let join = |w: &mut Workspace, (a, b): (&IndexingMap, &IndexingMap)| match simplify.0 {
         true => compose_simplified(&mut w.arena, &mut w.scratch, a, b),
         false => compose(&mut w.arena, a, b),
     };

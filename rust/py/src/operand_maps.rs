@@ -1,5 +1,6 @@
 //! `OperandIndexing` objects of Python for maps of the core, and back.
 
+use crate::forks::Shared;
 use crate::indexing_map::PyIndexingMap;
 use crate::objects::Any;
 use indexing_core::{Exactness, Interval, Link, MapId, OperandMaps, Propagation, Relation, RuntimeValue};
@@ -7,10 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use pyo3::PyTraverseError;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 /// Instructions of other modules have numbers from here on.
@@ -63,21 +64,6 @@ impl RelationObjects {
     fn clone_ref(&self, py: Python<'_>) -> Self {
         let replicas = self.replicas.as_ref().map(|replicas| replicas.clone_ref(py));
         RelationObjects { map: self.map.clone_ref(py), values: self.values.clone_ref(py), replicas }
-    }
-}
-
-/// Run `f`, which takes next to no time: with the GIL, unless it has to wait for another thread.
-pub fn briefly<R: Send>(
-    py: Python<'_>,
-    propagation: &Mutex<Propagation>,
-    f: impl FnOnce(&mut Propagation) -> R + Send,
-) -> R {
-    match propagation.try_lock() {
-        Ok(mut free) => f(&mut free),
-        Err(TryLockError::Poisoned(free)) => f(&mut free.into_inner()),
-        Err(TryLockError::WouldBlock) => {
-            py.detach(|| f(&mut propagation.lock().unwrap_or_else(PoisonError::into_inner)))
-        }
     }
 }
 
@@ -172,13 +158,13 @@ impl Objects {
     pub fn object<'py>(
         &self,
         py: Python<'py>,
-        propagation: &Mutex<Propagation>,
+        propagation: &Shared<Propagation>,
         (id, leaf): (MapId, u32),
     ) -> PyResult<Any<'py>> {
         if let Some(known) = self.made().maps.get(&(id, leaf)) {
             return Ok(known.bind(py).clone());
         }
-        let (map, reason) = briefly(py, propagation, |propagation| {
+        let (map, reason) = propagation.briefly(py, |propagation| {
             let maps = &propagation.sets.maps;
             (maps.map(id).clone(), maps.reason(maps.map(id).reason).to_string())
         });
@@ -198,13 +184,13 @@ impl Objects {
     fn relation(
         &self,
         py: Python<'_>,
-        propagation: &Mutex<Propagation>,
+        propagation: &Shared<Propagation>,
         number: u32,
     ) -> PyResult<RelationObjects> {
         if let Some(known) = self.made().relations.get(&number) {
             return Ok(known.clone_ref(py));
         }
-        let relation = briefly(py, propagation, |propagation| propagation.sets.maps.relation(number).clone());
+        let relation = propagation.briefly(py, |propagation| propagation.sets.maps.relation(number).clone());
         let views = self.views.bind(py);
         let values = relation.values.iter().map(|v| self.make_value(views, v));
         let values = PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)?.unbind();
@@ -223,20 +209,22 @@ impl Objects {
         class.call1((instruction, PyIndexingMap(v.map.clone()), v.output, out_of_bounds, bounds))
     }
 
-    /// `count` lists, each of the objects of the links that lead there.
+    /// The objects of links, by where they lead.
     pub fn grouped<'py>(
         &self,
         py: Python<'py>,
-        propagation: &Mutex<Propagation>,
+        propagation: &Shared<Propagation>,
         links: &[Link],
-        count: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let mut groups: Vec<Vec<Any<'py>>> = vec![Vec::new(); count];
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let groups = PyDict::new(py);
         for link in links {
-            groups[link.to as usize].push(self.object(py, propagation, (link.map, link.leaf))?);
+            let object = self.object(py, propagation, (link.map, link.leaf))?;
+            match groups.get_item(link.to)? {
+                Some(known) => known.cast::<PyList>()?.append(object)?,
+                None => groups.set_item(link.to, PyList::new(py, [object])?)?,
+            }
         }
-        let lists: PyResult<Vec<_>> = groups.into_iter().map(|g| PyList::new(py, g)).collect();
-        PyList::new(py, lists?)
+        Ok(groups)
     }
 
     /// Shows the garbage collector the objects that may belong to a circle.

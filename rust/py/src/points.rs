@@ -2,19 +2,19 @@
 
 use crate::array_memory;
 use crate::error::Raise;
+use crate::forks::Shared;
 use crate::objects::{Any, Tuple};
 use crate::vector;
-use indexing_core::{PointStep, Points, Result};
+use indexing_core::{PointStep, Points};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The points of a domain, as pairs of the values of dimensions and of symbols (ranges, then runtime variables).
 #[pyclass(name = "Points", module = "indexing._core", frozen)]
 pub struct PyPoints {
-    pub points: Mutex<Points>,
+    pub points: Shared<Points>,
     pub num_dims: usize,
     pub num_variables: usize,
 }
@@ -22,16 +22,6 @@ pub struct PyPoints {
 /// The number of points or boxes that are visited before signals are checked.
 const MANY: usize = 1 << 16;
 type Pair<'py> = (Tuple<'py>, Tuple<'py>);
-
-impl PyPoints {
-    fn step(&self, steps: usize) -> Result<PointStep> {
-        self.locked().step(steps)
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Points> {
-        self.points.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 #[pymethods]
 impl PyPoints {
@@ -41,7 +31,7 @@ impl PyPoints {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Pair<'py>>> {
         let few = 1 << 6;
-        let mut point = self.step(few).raise(py)?;
+        let mut point = self.points.briefly(py, |points| points.step(few)).raise(py)?;
         loop {
             match point {
                 PointStep::Point(values) => {
@@ -51,7 +41,7 @@ impl PyPoints {
                 PointStep::End => return Ok(None),
                 PointStep::Searching => py.check_signals()?,
             }
-            point = py.detach(|| self.step(MANY)).raise(py)?;
+            point = py.detach(|| self.points.lock().step(MANY)).raise(py)?;
         }
     }
 
@@ -59,7 +49,7 @@ impl PyPoints {
     ///
     /// Raises MemoryError if there are too many.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
-        let known = self.locked().known_count();
+        let known = self.points.briefly(py, |points| points.known_count());
         let arrays = match known {
             Some(count) => self.counted_arrays(py, count)?,
             None => self.collected_arrays(py)?,
@@ -85,7 +75,7 @@ impl PyPoints {
                 let mut columns: Vec<&mut [i64]> = buffers.iter_mut().map(left).collect();
                 // The points of no variables, one at most, need no room; to find out that there are no others neither.
                 let room = columns.first().map_or(MANY, |column| column.len().max(1));
-                self.locked().fill(MANY.min(room), &mut columns)
+                self.points.lock().fill(MANY.min(room), &mut columns)
             };
             let (count, others) = py.detach(next).raise(py)?;
             (written, more) = (written + count, others);
@@ -102,7 +92,7 @@ impl PyPoints {
     fn collected_arrays<'py>(&self, py: Python<'py>) -> PyResult<Vec<Any<'py>>> {
         let mut columns = vec![Vec::new(); self.num_variables];
         reserve(&mut columns)?;
-        while py.detach(|| self.locked().extend(MANY, &mut columns)).raise(py)? {
+        while py.detach(|| self.points.lock().extend(MANY, &mut columns)).raise(py)? {
             py.check_signals()?;
             reserve(&mut columns)?;
         }

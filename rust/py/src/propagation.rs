@@ -4,9 +4,10 @@
 //! Python states them all, and asks again.
 
 use crate::error::{guarded, Raise};
+use crate::forks::Shared;
 use crate::hlo::{in_table, HloModule};
 use crate::objects::Any;
-use crate::operand_maps::{briefly, Objects};
+use crate::operand_maps::Objects;
 use indexing_core::{
     ArraySets, Direction, Key, Link, Module, Propagation, PropagationError, Scope, Structure,
 };
@@ -14,11 +15,10 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 use pyo3::PyTraverseError;
 use std::collections::HashMap;
 use std::mem::take;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 create_exception!(
     indexing._core,
@@ -31,8 +31,7 @@ create_exception!(
 #[pyclass(name = "Propagation", frozen, module = "indexing._core")]
 pub struct PyPropagation {
     module: Py<HloModule>,
-    /// Locked by threads that call no Python meanwhile.
-    propagation: Mutex<Propagation>,
+    propagation: Shared<Propagation>,
     objects: Objects,
 }
 
@@ -51,10 +50,6 @@ fn unstated(keys: Vec<Key>, are_used: bool) -> PyErr {
 }
 
 impl PyPropagation {
-    fn locked(&self) -> MutexGuard<'_, Propagation> {
-        self.propagation.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Run `f` without the GIL.
     fn released<R: Send>(
         &self,
@@ -62,7 +57,7 @@ impl PyPropagation {
         f: impl FnOnce(&mut Propagation, &Module) -> R + Send,
     ) -> PyResult<R> {
         let module = self.module.get().tables();
-        guarded(py, || py.detach(|| f(&mut self.locked(), module)))
+        guarded(py, || py.detach(|| f(&mut self.propagation.lock(), module)))
     }
 
     /// Refuse a row that the module has not.
@@ -77,7 +72,7 @@ impl PyPropagation {
 
     /// Refuse numbers that no set of maps has.
     fn check_sets(&self, py: Python<'_>, numbers: impl IntoIterator<Item = u32>) -> PyResult<()> {
-        let count = briefly(py, &self.propagation, |propagation| propagation.sets.count() as usize);
+        let count = self.propagation.briefly(py, |propagation| propagation.sets.count() as usize);
         numbers.into_iter().try_for_each(|number| in_table(number as usize, count).map(|_| ()))
     }
 
@@ -118,7 +113,7 @@ impl PyPropagation {
         let structure = |opcode: &str| structures.get(opcode).and_then(|name| Structure::named(name));
         let propagation =
             Propagation::new(module.get().tables(), |opcode| structure(opcode).unwrap_or_default());
-        Ok(PyPropagation { module, propagation: Mutex::new(propagation), objects: Objects::new(views) })
+        Ok(PyPropagation { module, propagation: Shared::new(propagation), objects: Objects::new(views) })
     }
 
     /// State the formula of an array of an instruction (inverse: of an operand): a list of maps for each operand (inverse:
@@ -160,35 +155,29 @@ impl PyPropagation {
         )
     }
 
-    /// The formula of an array of an instruction (inverse: of an operand), as `count` lists.
-    fn formula<'py>(
-        &self,
-        py: Python<'py>,
-        inverse: bool,
-        at: (u32, u32),
-        count: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
+    /// The formula of an array of an instruction (inverse: of an operand): the maps to each array that it leads to.
+    fn formula<'py>(&self, py: Python<'py>, inverse: bool, at: (u32, u32)) -> PyResult<Bound<'py, PyDict>> {
         self.check_row(at.0)?;
         let key = (direction(inverse), at.0, at.1);
         let module = self.module.get().tables();
-        let known = briefly(py, &self.propagation, |propagation| propagation.known_links(module, key));
+        let known = self.propagation.briefly(py, |propagation| propagation.known_links(module, key));
         let find = || {
             let scope = vec![Scope::Formula(key.1, key.2)];
             self.run(py, inverse, |_, _| scope, |propagation, module| propagation.formula(module, key))
         };
         let links = known.map_or_else(find, Ok)?;
-        self.objects.grouped(py, &self.propagation, &links, count)
+        self.objects.grouped(py, &self.propagation, &links)
     }
 
-    /// The maps through a computation: from array `at[1]` of its root, or inverse from that parameter.
+    /// The maps through a computation: from array `at[1]` of its root to each parameter that it leads to, or inverse from
+    /// that parameter to each array.
     fn computation_indexing<'py>(
         &self,
         py: Python<'py>,
         inverse: bool,
         at: (u32, u32),
         arguments: Vec<Any<'py>>,
-        count: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Bound<'py, PyDict>> {
         self.check_computation(at.0)?;
         let arguments: Vec<u32> =
             arguments.iter().map(|i| self.objects.number(i)).collect::<PyResult<_>>()?;
@@ -199,7 +188,7 @@ impl PyPropagation {
             |propagation, module| propagation.computation_scope(module, key).into_iter().collect(),
             |propagation, module| propagation.call_indexing(module, key, &arguments),
         )?;
-        self.objects.grouped(py, &self.propagation, &links, count)
+        self.objects.grouped(py, &self.propagation, &links)
     }
 
     /// The set of the identity on array `output` of an instruction.
@@ -224,7 +213,7 @@ impl PyPropagation {
     /// The maps of a set, to array `leaf`.
     fn maps<'py>(&self, py: Python<'py>, map_set: u32, leaf: u32) -> PyResult<Bound<'py, PyList>> {
         self.check_sets(py, [map_set])?;
-        let maps = briefly(py, &self.propagation, |propagation| propagation.sets.maps_of(map_set).to_vec());
+        let maps = self.propagation.briefly(py, |propagation| propagation.sets.maps_of(map_set).to_vec());
         let objects = maps.iter().map(|map| self.objects.object(py, &self.propagation, (*map, leaf)));
         PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
     }

@@ -3,6 +3,7 @@
 use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
 use crate::expr::need_operand;
+use crate::forks::Shared;
 use crate::indexing_map::PyIndexingMap;
 use crate::interval::PyInterval;
 use crate::objects::{Any, Tuple};
@@ -63,7 +64,7 @@ impl PyIndexingMap {
             return Err(invalid(py, "an undefined map has no domain whose points could be listed"));
         }
         Ok(PyPoints {
-            points: std::sync::Mutex::new(workspace::with(|w| self.0.points(&mut w.arena))),
+            points: Shared::new(workspace::with(|w| self.0.points(&mut w.arena))),
             num_dims: self.0.num_dims(),
             num_variables: self.0.num_variables(),
         })

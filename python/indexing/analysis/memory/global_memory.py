@@ -32,6 +32,7 @@ from indexing.kernels import emit
 from indexing.kernels.ir.executions import Execution
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Argument, Kernel
+from indexing.kernels.largest_array import names_largest_array
 from indexing.kernels.launch import element_at
 from indexing.kernels.targets import TARGETS
 
@@ -226,6 +227,7 @@ def kernel_of(target: Instruction | Computation, device: Device) -> Kernel | Non
 _AT_MOST = "at most: a compiler may merge accesses, or load under a condition what is needed only there"
 
 
+@names_largest_array
 def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     reads: list[Access] = []
     writes: list[Access] = []
@@ -275,6 +277,7 @@ def _executed(access: Access, e: Execution) -> Access:
     return access if e.is_certain else _estimated(access, UNCERTAIN)
 
 
+@names_largest_array
 def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, storage: Storage) -> Coalescing:
     """The loads and stores of one thread for each element (or vector) of each output."""
     reads: list[Access] = []
@@ -300,6 +303,7 @@ def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, st
     return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
 
 
+@names_largest_array
 def _of_tiles(root: Instruction | Computation, device: Device, tiles: Tiles, storage: Storage) -> Coalescing:
     """The loads and stores of one program for each tile."""
     reads: list[Access] = []
