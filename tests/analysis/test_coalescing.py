@@ -342,3 +342,14 @@ def test_a_device_is_taken_by_its_name() -> None:
     assert ix.coalescing(module, "h100") == ix.coalescing(module, H100)
     with pytest.raises(ix.IndexingError, match="there is no device 'h1'"):
         ix.coalescing(module, "h1")
+
+
+@pytest.mark.parametrize("length", [20, 4096])
+def test_sums_side_by_side_read_their_elements_once(length: int) -> None:
+    """A sum and the sum of squares, in one loop: each of the sectors of 8 columns once, as compilers load them."""
+    module = ix.hlo.parse(f"""add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+      ENTRY e {{ x = f32[200,{length},8] parameter(0) z = f32[] constant(0) y = f32[200,{length},8] multiply(x, x)
+        s = f32[200,8] reduce(x, z), dimensions={{1}}, to_apply=add
+        q = f32[200,8] reduce(y, z), dimensions={{1}}, to_apply=add ROOT d = f32[200,8] subtract(s, q) }}""")
+    reads = ix.coalescing(ix.emit(module, dialect="cuda")).reads
+    assert sum(a.total.sectors for a in reads if a.operand == 0) == 200 * length
