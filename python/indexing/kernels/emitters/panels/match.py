@@ -8,18 +8,24 @@ from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
+from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import product_in_memory, sum_type
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
+from indexing.ops.convolution_expansions import convolution_of_neighbours, is_along_window
 from indexing.ops.element_types import element_type
 
 NAME = "dot-panels"
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
 MIN_COLUMNS = 2
-LOOP_COLUMNS = 8  # columns that a loop over elements multiplies as one vector
+LOOP_COLUMNS = 8  # of a dot: a loop over elements multiplies them as one vector
+MIN_NEIGHBOURS = (
+    3  # input features, in gradients of weights images, for whose sake a convolution's arrays are transposed
+)
 
 
 def runs_on(match: Heroes, device: Device) -> bool:
@@ -28,11 +34,23 @@ def runs_on(match: Heroes, device: Device) -> bool:
 
 
 def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """A kernel around a dot as it is, whatever the layout of its operands."""
-    dot = seed.instruction
+    """A kernel around a dot as it is, whatever the layout of its operands; a convolution by features that are neighbours."""
+    dot, nodes = seed.instruction, frozenset([seed])
     if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(sum_type(dot)):
         return None
-    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)
+    if _has_distant_features(dot):
+        return Proposal(seed, nodes, seed.arrays, replacement=convolution_of_neighbours(dot))
+    return Proposal(seed, nodes, seed.arrays, is_open=True, copies_operands=True)
+
+
+def _has_distant_features(i: Instruction) -> bool:
+    """Whether an instruction is a convolution whose input has spatial dimensions last, and neighbours to make of others."""
+    if not convolution.is_convolution(i) or all(w.size == 1 for w in i.window()):
+        return False
+    image, sizes = i.dim_labels().input, i.operands[0].shape.dimensions
+    neighbours = sizes[image.batch if is_along_window(i) else image.feature]
+    is_distant = major_to_minor(i.operands[0].shape)[-1] in image.spatial
+    return is_distant and convolution.group_count(i) == 1 and neighbours >= MIN_NEIGHBOURS
 
 
 @cached_on_module
@@ -50,5 +68,6 @@ def _is_hero(i: Instruction) -> bool:
     if prod(p.batch) == 0:
         return False
     columns = prod(p.columns)
-    fills_panels = columns >= panel_columns(sum_type(i)) or MIN_COLUMNS <= columns != LOOP_COLUMNS
+    is_vector = columns == LOOP_COLUMNS and not convolution.is_convolution(i)
+    fills_panels = columns >= panel_columns(sum_type(i)) or (columns >= MIN_COLUMNS and not is_vector)
     return fills_panels and prod(p.rows) >= PANEL_ROWS and prod(p.contracted) >= MIN_CONTRACTED
