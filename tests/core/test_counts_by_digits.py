@@ -81,3 +81,22 @@ def test_counts_are_those_of_all_points(seed: int) -> None:
 def test_counts_of_large_domains(text: str, points: int, different: int) -> None:
     m = ix.IndexingMap.parse(text)
     assert (m.count(), m.image_count(), m.is_injective()) == (points, different, points == different)
+
+
+@pytest.mark.parametrize("row", [49, 196])
+def test_results_that_are_different_though_nothing_counts_them(row: int) -> None:
+    """Threads take four neighbours each of a channel of several images; an incomplete digit is completed."""
+    place = f"t * 4 + b * {row * 4} + s * 4096 + v + ((t + s * 1024) floordiv {row}) * {row * 4 * 99}"
+    m = ix.IndexingMap.parse(
+        f"(t, b)[s, v] -> ({place}), domain: t in [0, 1023], b in [0, 99], s in [0, 18], v in [0, 3]"
+    )
+    assert m.is_injective()
+
+
+def test_rows_that_no_block_holds_whole() -> None:
+    """133 million threads take rows of 127: no two of them write one element, but of rows of half the number some do."""
+    domain = "t in [0, 127], b in [0, 1040383]"
+    m = ix.IndexingMap.parse(f"(t, b) -> ((t + b * 128) floordiv 127, (t + b) mod 127), domain: {domain}")
+    assert m.is_injective()
+    m = ix.IndexingMap.parse(f"(t, b) -> ((t + b * 128) floordiv 254, (t + b) mod 127), domain: {domain}")
+    assert not m.is_injective()

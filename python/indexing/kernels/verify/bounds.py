@@ -10,7 +10,6 @@ from indexing.kernels.ir.accesses import INT64, Accesses, Context, all_accesses
 from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.data import index_of, value_range
-from indexing.kernels.verify.digits import with_digits
 
 
 def check_bounds(kernel: Kernel) -> Iterator[Check]:
@@ -84,9 +83,9 @@ def _checked(
             if known.lower >= bounds.lower and known.upper <= bounds.upper:
                 continue
             for outside in (Interval(INT64.lower, bounds.lower - 1), Interval(bounds.upper + 1, INT64.upper)):
-                violations = with_digits(m.add_constraint(result, outside).simplify())
+                violations = m.add_constraint(result, outside)
                 if not violations.is_empty():
-                    return _outside(m.add_constraint(result, outside), context, subject)
+                    return _outside(violations, context, subject)
     except IndexingError as error:
         return Check("in bounds", subject, "open", str(error).splitlines()[0])
     return Check("in bounds", subject, "proved")

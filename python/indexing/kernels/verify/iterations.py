@@ -2,33 +2,24 @@
 
 Unrolled iterations differ by a constant stride, and become one map with a counter. The peeled last iteration of a loop is
 joined with the others.
-
-In a row, a thread takes element `e = th_x + step * threads` at each step. If the row is not contiguous in memory (a channel
-of several images), its index has quotients of e, and so of thread and step together; over e, these are digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, constant, variable
 
 
-def as_one_map(maps: Sequence[IndexingMap]) -> Iterator[IndexingMap]:
-    """Maps whose injectivity implies that each of `maps` is injective, and that no two of these have a common result.
+def as_one_map(maps: Sequence[IndexingMap]) -> IndexingMap | None:
+    """A map with all points and results of all of `maps`, or more, if they are iterations of one loop.
 
-    Each of them has all points and results of all of `maps`; it may have more.
+    If it is injective, each of `maps` is, and no two of these have a common result.
     """
     if not maps or any(m.runtimes for m in maps):
-        return
-    whole = maps[0] if len(maps) == 1 else _with_counter(maps) or (_joined(*maps) if len(maps) == 2 else None)
-    if whole is None:
-        return
-    if len(maps) > 1:
-        yield whole
-    if any(kind in ("floordiv", "mod") for e in whole.results for kind, _, _ in e.nodes()):
-        yield from _by_number(whole)
+        return None
+    return maps[0] if len(maps) == 1 else _with_counter(maps) or (_joined(*maps) if len(maps) == 2 else None)
 
 
 def _with_counter(maps: Sequence[IndexingMap]) -> IndexingMap | None:
@@ -81,50 +72,3 @@ def _with_iteration(longer: IndexingMap, shorter: IndexingMap, k: int) -> Indexi
 
 def _contains(a: Variable, b: Variable) -> bool:
     return a.interval.lower <= b.interval.lower and b.interval.upper <= a.interval.upper
-
-
-def _by_number(m: IndexingMap) -> Iterator[IndexingMap]:
-    """The map over the combined number of a thread and a step, both from 0, and its digits."""
-    variables = m.variables
-    for thread in range(len(m.dims)):
-        threads = variables[thread].interval.upper + 1
-        for step in range(len(m.dims), len(variables)):
-            steps = variables[step].interval.upper + 1
-            if threads < 2 or steps < 2 or variables[thread].interval.lower or variables[step].interval.lower:
-                continue
-            places = [variable(k) for k in range(len(variables))]
-            places[thread], places[step] = variable(thread) % threads, variable(thread) // threads
-            intervals = [v.interval for v in variables]
-            intervals[thread] = Interval(0, threads * steps - 1)
-            results = [e.replace_variables(places).simplify(intervals) for e in m.results]
-            if not any(step in e.used_variables() for e in results):
-                intervals[step] = Interval(0, 0)
-                yield from _in_digits(results, intervals, thread)
-
-
-def _in_digits(results: Sequence[SymbolicExpr], intervals: Sequence[Interval], number: int) -> Iterator[IndexingMap]:
-    """The map over quotient and remainder of the number, if it is divided by a single divisor; its domain has all quotients up
-    to the largest, and all remainders.
-    """
-    divisors = {d for e in results for d in _divisors(e, number)}
-    if len(divisors) != 1 or None in divisors:
-        return
-    divisor = divisors.pop()
-    assert divisor is not None
-    count = len(intervals)
-    places = [variable(k) for k in range(count)]
-    places[number] = variable(number) * divisor + variable(count)
-    bounds = [*intervals, Interval(0, divisor - 1)]
-    bounds[number] = Interval(0, intervals[number].upper // divisor)
-    digits = [e.replace_variables(places) for e in results]
-    dims = [Variable(f"d{k}", interval) for k, interval in enumerate(bounds)]
-    yield IndexingMap(SymbolicMap(count + 1, 0, digits), dims).simplify()
-
-
-def _divisors(expression: SymbolicExpr, number: int) -> Iterator[int | None]:
-    """The divisors of the number in an expression; None for a division of anything else."""
-    nodes = expression.nodes()
-    for kind, _, operands in nodes:
-        if kind in ("floordiv", "mod"):
-            (what, value, _), (by, divisor, _) = (nodes[o] for o in operands)
-            yield divisor[0] if what == "variable" and value[0] == number and by == "constant" else None

@@ -12,7 +12,6 @@ from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
 from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check, Status
 from indexing.kernels.verify.data import Dependence
-from indexing.kernels.verify.digits import with_digits
 from indexing.kernels.verify.iterations import as_one_map
 
 UNIQUE = "unique_indices"
@@ -51,7 +50,7 @@ class _Once:
             return _check(buffer, "open", "the elements written depend on data")
         data = tuple(sorted(used))
         maps = [self._map(a, data) for a in stores]
-        maps = [with_digits(m) for m in maps if not m.is_known_empty]
+        maps = [m for m in maps if not m.is_known_empty]
         is_certain = all(a.context.is_certain for a in stores)
         if not _are_apart(maps):
             if is_certain and not used:
@@ -90,7 +89,7 @@ def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
 
 def _are_apart(maps: Sequence[IndexingMap]) -> bool:
     """Whether different points of the maps have different results."""
-    if any(_is_surely_injective(m) for m in as_one_map(maps)):
+    if len(maps) > 1 and (whole := as_one_map(maps)) is not None and _is_surely_injective(whole):
         return True
     return all(m.is_injective() for m in maps) and all(_is_disjoint(a, b) for a, b in combinations(maps, 2))
 

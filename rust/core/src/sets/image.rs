@@ -109,7 +109,7 @@ impl Work<'_> {
         let Some(builder) = self.simplified(map)? else { return Ok(true) };
         let varying: Vec<usize> =
             (0..builder.intervals.len()).filter(|v| !builder.intervals[*v].is_point()).collect();
-        if determines(self, &builder, &builder.results, &varying)? {
+        if determines(self, &builder, &builder.results, &varying)? || self.is_injective_by_digits(builder) {
             return Ok(true);
         }
         let (points, different) = (self.count(map)?, self.image_count(map)?);
@@ -117,6 +117,33 @@ impl Work<'_> {
             (Some(p), Some(d)) => Ok(p == d),
             _ => Err(Error::undecided("whether different points have different results")),
         }
+    }
+
+    /// Whether a map of other variables, which has all points of this one, or more, is seen to be injective.
+    fn is_injective_by_digits(&mut self, mut map: MapBuilder) -> bool {
+        let limit = self.limit.half(self.arena);
+        let work = &mut Work { arena: self.arena, scratch: &mut Scratch::default(), limit };
+        let mut path = Path::default();
+        while path.goes_on() && work.arena.divisors(roots(&map).into_iter()).is_empty() {
+            let Some(changed) = work.over_digits(map, &path) else { return false };
+            (map, path) = changed;
+            map.simplify(work.arena, work.scratch, PointVariables::Replace);
+            let all: Vec<usize> = (0..map.intervals.len()).collect();
+            if determines(work, &map, &map.results, &all).is_ok_and(|known| known) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The map over numbers whose digits are its variables, or over the digits of a variable; it may have more points.
+    fn over_digits(&mut self, mut map: MapBuilder, path: &Path) -> Option<(MapBuilder, Path)> {
+        if self.solve_equation(&mut map) || self.join_digits(&mut map, path) {
+            return Some((map, path.next()));
+        }
+        radices(self.arena, &map)
+            .into_iter()
+            .find_map(|radix| Some((self.with_all_digits(&map, radix)?, radix.after(path, &map))))
     }
 
     /// As [`is_bijection_onto`].

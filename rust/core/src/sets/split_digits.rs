@@ -109,7 +109,7 @@ impl Work<'_> {
         if complete.is_empty() {
             return None;
         }
-        let more = self.digit_map(map, radix, all).filter(|more| self.are_simpler(map, more, radix))?;
+        let more = self.with_all_digits(map, radix)?;
         if !self.arena.variables(&roots(&more)).contains(&(radix.variable as u32)) {
             return Some(vec![more]); // the high digit does not matter
         }
@@ -117,6 +117,12 @@ impl Work<'_> {
         // What has no points has no results, which those who count results do not ask for again.
         let is_empty = fewer.clone().build(self.arena).and_then(|fewer| self.is_empty(&fewer));
         is_empty.is_ok_and(|empty| !empty).then_some(vec![more, fewer])
+    }
+
+    /// The map over the digits of a variable, all low digits of each high one, if it is simpler.
+    pub(super) fn with_all_digits(&mut self, map: &MapBuilder, radix: Radix) -> Option<MapBuilder> {
+        let (all, _) = radix.high_digits(map).filter(|(all, _)| !all.is_point())?;
+        self.digit_map(map, radix, all).filter(|more| self.are_simpler(map, more, radix))
     }
 
     /// The map with the digits as variables, for some of the high ones, and all low ones: the high digit has the place of the
