@@ -22,7 +22,7 @@ from indexing.ops.element_types import element_type
 NAME = "dot-panels"
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
 MIN_COLUMNS = 2
-LOOP_COLUMNS = 8  # of a dot: a loop over elements multiplies them as one vector
+LOOP_COLUMNS = 8  # columns that a loop over elements multiplies as one vector, in dots
 MIN_NEIGHBOURS = (
     3  # input features, in gradients of weights images, for whose sake a convolution's arrays are transposed
 )
