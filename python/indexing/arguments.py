@@ -98,9 +98,10 @@ def optional(check: Check) -> Check:
 
 
 def check_number(number: int, count: int, who: str, what: str) -> None:
-    """IndexingError where there are `count` of them, numbered from 0, and this is none."""
+    """IndexingError where there are `count` of them, numbered from 0, and this is none; `what` is their plural."""
     if not 0 <= number < count:
-        raise IndexingError(f"{who} {count} {what}, numbered from 0: there is no {number}")
+        counted = what.removesuffix("s") if count == 1 else what
+        raise IndexingError(f"{who} {count} {counted}, numbered from 0: there is no {number}")
 
 
 def item(items: Sequence[T], number: int, who: str, what: str) -> T:

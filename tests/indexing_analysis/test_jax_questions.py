@@ -233,8 +233,9 @@ def test_what_is_no_program_is_told_from_one() -> None:
     with pytest.raises(TypeError, match=r"program is a function; expected its program: ix.from_jax"):
         ix.analyze(program=model)
     with pytest.raises(ix.ParseError) as refused:
-        ix.hlo.parse("program.hlo")
+        ix.analyze("program.hlo")  # as ix.hlo.parse
     assert refused.value.__notes__ == ["This looks like a path: ix.hlo.load reads files."]
+    assert str(ix.maps("ENTRY e { ROOT t = () tuple() }")) == "e has no results"
     with pytest.raises(ix.ParseError) as refused:
         ix.hlo.parse(jax.jit(model).lower(*ARGUMENTS).as_text())
     assert refused.value.__notes__ == [

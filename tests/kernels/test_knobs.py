@@ -120,6 +120,8 @@ def test_a_space_by_enumeration() -> None:
     every = [(a, b, c) for a in range(4) for b in range(10) for c in range(-1, 102)]
     columns = dict(zip("abc", np.array(every).T, strict=True))
     assert [row for row, ok in zip(every, space.allows(columns), strict=True) if ok] == legal
+    alone = [row for row in every if space.allows([dict(zip("abc", row, strict=True))])[0]]
+    assert alone == legal, "fewer plans than conditions have keys"
     assert [tuple(p.values()) for p in space.plans(c=range(100))] == legal
     assert space.legal("b", {"a": 2}) == (4, 8)
     assert space.knobs[2].choices == (0, 1, 2, 4, 8, 16, 32, 64, 99)

@@ -66,6 +66,7 @@ def test_every_public_function_is_called() -> None:
         ),
         (lambda: ix.runtime.cubin(MAP), "cubin: kernel is an IndexingMap; expected a CompilableKernel"),
         (lambda: ix.runtime.ptx(ix.emit(FUSION), 90), "ptx: arch is an int; expected a str"),
+        (lambda: ix.maps(FUSION)[0], r"the names of two arrays, maps\[name, name\]; got 0"),
         (lambda: ix.show.program_page(MODULE), "program_page: report is a Module; expected a ProgramReport"),
     ],
 )
@@ -77,7 +78,7 @@ def test_types_that_do_not_fit(call, message: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ix.output_to_input(FUSION, 1), "f has 1 outputs, numbered from 0: there is no 1"),
+        (lambda: ix.output_to_input(FUSION, 1), "f has 1 output, numbered from 0: there is no 1"),
         (lambda: ix.output_to_input(FUSION, -1), "there is no -1"),
         (lambda: ix.input_to_output(MODULE.entry.parameters[0]), "x has 0 operands"),
         (
@@ -85,10 +86,10 @@ def test_types_that_do_not_fit(call, message: str) -> None:
             "c has 0 operands",
         ),
         (lambda: ix.input_to_output(ix.hlo.parse("ENTRY f { ROOT t = () tuple() }").entry.root), "t has 0 operands"),
-        (lambda: ix.propagate_tile(FUSION, 7), "f has 1 operands"),
+        (lambda: ix.propagate_tile(FUSION, 7), "f has 1 operand,"),
         (lambda: ix.propagate_tile(FUSION, direction="up"), "expected one of 'to operand', 'to output'"),
         (lambda: ix.coalescing(FUSION, storage="bits"), "storage is 'bits'; expected one of"),
-        (lambda: ix.emit(FUSION).thread_to_output(1), "1 outputs"),
+        (lambda: ix.emit(FUSION).thread_to_output(1), "1 output,"),
         (lambda: ix.emit(FUSION).thread_to_input(0, -1), "there is no -1"),
         (lambda: FUSION.shape.is_dynamic(2), "2 dimensions"),
         (lambda: MAP.to_text(style="C"), "style is 'plain' or 'xla', not \"C\""),

@@ -99,7 +99,8 @@ def test_places_are_told_by_their_file(shown: Page, tmp_path: Path) -> None:
     tab = shown.context.new_page()
     tab.goto(file.as_uri())
     cell = tab.locator("#rows td").last
-    assert cell.inner_text() == "a.py:3"
+    assert cell.inner_text() == "a.py:3" and tab.locator("th", has_text="source").is_visible()
+    assert not shown.locator("th", has_text="source").is_visible(), "no kernel has a place: the names have the room"
     cell.hover()
     assert cell.get_attribute("title").endswith("deep/a.py:3")
     assert "deep/a.py:3" in tab.locator("#detail").inner_text()

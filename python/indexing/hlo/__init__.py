@@ -6,14 +6,13 @@ that `instruction.operands[0] is computation.instructions["x"]`. They are immuta
 
 from __future__ import annotations
 
-from indexing import _core
 from indexing.errors import ParseError
 from indexing.hlo.builder import AttributeValue, BuiltInstruction, ComputationBuilder, ModuleBuilder
 from indexing.hlo.files import dumped_programs, load
 from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, from_stablehlo
 from indexing.hlo.metadata import Place, op_name, source_place
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module, entry_of
-from indexing.hlo.program_like import Part, Program, remedy_for
+from indexing.hlo.program_like import Part, Program, parsed, remedy_for
 from indexing.hlo.shape import DTYPES, Shape
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
@@ -56,11 +55,4 @@ def parse(text: str) -> Module:
     if not isinstance(text, str):
         remedy = remedy_for(text) or "ix.hlo.load reads files"
         raise ParseError(f"expected HLO text as a string, found {type(text).__name__}; {remedy}", 1, 1)
-    try:
-        return Module(_core.parse_hlo(text))
-    except ParseError as error:
-        if text.strip() and "{" not in text and "\n" not in text.strip():
-            error.add_note("This looks like a path: ix.hlo.load reads files.")
-        if "func.func" in text:
-            error.add_note("This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO, and ix.hlo.load files of it.")
-        raise
+    return parsed(text)

@@ -15,6 +15,7 @@ from typing import Concatenate, Never, ParamSpec, Protocol, TypeAlias, TypeGuard
 
 from indexing import _core
 from indexing.arguments import of_type
+from indexing.errors import ParseError
 from indexing.hlo.front_ends import from_jax
 from indexing.hlo.metadata import op_name
 from indexing.hlo.program import Computation, Instruction, Module
@@ -76,7 +77,7 @@ def part_of_program(value: object, what: str) -> Part:
     if isinstance(value, Module):
         return value.entry
     if isinstance(value, str):
-        return Module(_core.parse_hlo(value)).entry
+        return parsed(value).entry
     return _refuse(value, what, (Instruction, Computation, Module, str))
 
 
@@ -85,8 +86,20 @@ def whole_program(value: object, what: str) -> Module:
     if isinstance(value, Module):
         return value
     if isinstance(value, str):
-        return Module(_core.parse_hlo(value))
+        return parsed(value)
     return _refuse(value, what, (Module, str))
+
+
+def parsed(text: str) -> Module:
+    """The module of HLO text. The ParseError for a path, or MLIR, has a note that says what reads it."""
+    try:
+        return Module(_core.parse_hlo(text))
+    except ParseError as error:
+        if text.strip() and "{" not in text and "\n" not in text.strip():
+            error.add_note("This looks like a path: ix.hlo.load reads files.")
+        if "func.func" in text:
+            error.add_note("This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO, and ix.hlo.load files of it.")
+        raise
 
 
 def remedy_for(value: object) -> str:

@@ -182,6 +182,8 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         """The maps between two arrays. Raises KeyError, which lists the names, for unknown ones; for one name, see `of`."""
         if isinstance(names, str):
             raise KeyError(f"give two names, maps[{names!r}, ...]; maps.of({names!r}) gives all that start there")
+        if not isinstance(names, tuple) or len(names) != 2:
+            raise TypeError(f"maps are found by the names of two arrays, maps[name, name]; got {names!r}")
         start, end = (_named(name, arrays) for name, arrays in zip(names, self._by_name, strict=True))
         return self._between(start, end)
 
@@ -208,7 +210,8 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
 
     def __str__(self) -> str:
         """For each array from which maps start, its shape and, indented, the arrays that its elements need (or reach)."""
-        return "\n".join(line for start in self.near for line in self._lines(start))
+        lines = [line for start in self.near for line in self._lines(start)]
+        return "\n".join(lines or [f"{self.part.name} has no {'results' if self.direction == 'output_to_input' else 'inputs'}"])
 
     def __repr__(self) -> str:
         """The part, and how many arrays there are."""

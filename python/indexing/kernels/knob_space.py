@@ -186,8 +186,8 @@ class KnobSpace:
         given = {n: _column(n, v) for n, v in by_name.items()}
         for name, column in given.items():
             if column.dtype.kind not in "iu" or column.ndim > 1:
-                what = f"{column.ndim} dimensions of {column.dtype}" if column.ndim > 1 else f"of {column.dtype}"
-                raise TypeError(f"{name} is an array {what}; expected one dimension of integers")
+                what = f"{column.ndim} dimensions of {column.dtype}" if column.ndim > 1 else str(column.dtype)
+                raise TypeError(f"{name} is an array of {what}; expected one dimension of integers")
         lengths = {n: len(c) for n, c in given.items() if c.ndim}
         if len(set(lengths.values())) > 1:
             raise IndexingError(
@@ -216,10 +216,14 @@ class KnobSpace:
             if (condition := conditions.get(k.name)) is None:
                 allowed &= _is_in(column, k.values)
                 continue
+            given = [columns[g] for g in condition.given]
             of_condition = np.zeros_like(allowed)
-            for key, values in condition.values.items():
-                rows = np.logical_and.reduce([columns[g] == v for g, v in zip(condition.given, key, strict=True)])
-                of_condition[rows] = _is_in(column[rows], values)
+            keys: Iterable[tuple[int, ...]] = condition.values
+            if len(allowed) < len(condition.values):
+                keys = {*zip(*(g.tolist() for g in given), strict=True)} & condition.values.keys()
+            for key in keys:
+                rows = np.logical_and.reduce([g == v for g, v in zip(given, key, strict=True)])
+                of_condition[rows] = _is_in(column[rows], condition.values[key])
             allowed &= of_condition
         return allowed
 

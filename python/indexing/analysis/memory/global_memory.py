@@ -134,7 +134,8 @@ class Access:
         which = f"operand {self.operand}" if self.operand is not None else f"output {self.output}"
         which = which if self.scratch is None else f"scratch memory {self.scratch}"
         verdict = "coalesced" if self.coalesced else "not coalesced"
-        return f"{self.kind} of {which}: {self.sectors:.6g} sectors a warp, {self.ideal:.6g} needed, {verdict}"
+        sectors = f"{self.sectors:.6g} sector{'s' * (self.sectors != 1)} a warp"
+        return f"{self.kind} of {which}: {sectors}, {self.ideal:.6g} needed, {verdict}"
 
 
 @dataclass(frozen=True, slots=True)
