@@ -211,7 +211,8 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
     def __str__(self) -> str:
         """For each array from which maps start, its shape and, indented, the arrays that its elements need (or reach)."""
         lines = [line for start in self.near for line in self._lines(start)]
-        return "\n".join(lines or [f"{self.part.name} has no {'results' if self.direction == 'output_to_input' else 'inputs'}"])
+        missing = "results" if self.direction == "output_to_input" else "inputs"
+        return "\n".join(lines or [f"{self.part.name} has no {missing}"])
 
     def __repr__(self) -> str:
         """The part, and how many arrays there are."""
