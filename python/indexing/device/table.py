@@ -196,7 +196,7 @@ def _cpu(name: str, count: int) -> Device:
     )
     cores = Cores(count, threads=1024, blocks=1, lanes=16, shared_bytes=0, registers=0, warp_size=16)
     products = _by_type(f32=48, f64=24)  # multiply-adds in a nanosecond, of vectors in registers
-    rates = Rates(GIGA, GIGA, 14 * GIGA * count, products, {}, launch=1e-6, following=1e-6, block=1e-9, overlap=2.0)
+    rates = Rates(GIGA, GIGA, 14 * GIGA * count, products, {}, launch=1e-6, following=2e-8, block=1e-9, overlap=2.0)
     return Device(name, "c", CORE_LIMITS, CORE_WIDTHS, cores, memory, rates)
 
 
