@@ -7,12 +7,11 @@ from dataclasses import replace
 from itertools import combinations
 
 from indexing._core import IndexingMap, Interval, SymbolicMap, Variable, variable
-from indexing.errors import IndexingError, Undecided
+from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
 from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check, Status
 from indexing.kernels.verify.data import Dependence
-from indexing.kernels.verify.iterations import as_one_map
 
 UNIQUE = "unique_indices"
 MAX_STORES = 48  # an output has at most so many, since pairs of them are compared
@@ -52,7 +51,7 @@ class _Once:
         maps = [self._map(a, data) for a in stores]
         maps = [m for m in maps if not m.is_known_empty]
         is_certain = all(a.context.is_certain for a in stores)
-        if not _are_apart(maps):
+        if not are_apart(maps):
             if is_certain and not used:
                 return _check(buffer, "refuted", "some element is written twice")
             return _check(buffer, "open", "the elements written may depend on data")
@@ -87,18 +86,9 @@ def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
     return Check("written once", f"output {buffer.name}", status, reason)
 
 
-def _are_apart(maps: Sequence[IndexingMap]) -> bool:
+def are_apart(maps: Sequence[IndexingMap]) -> bool:
     """Whether different points of the maps have different results."""
-    if len(maps) > 1 and (whole := as_one_map(maps)) is not None and _is_surely_injective(whole):
-        return True
     return all(m.is_injective() for m in maps) and all(_is_disjoint(a, b) for a, b in combinations(maps, 2))
-
-
-def _is_surely_injective(m: IndexingMap) -> bool:
-    try:
-        return m.is_injective()
-    except Undecided:
-        return False
 
 
 def _is_disjoint(a: IndexingMap, b: IndexingMap) -> bool:
