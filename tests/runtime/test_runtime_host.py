@@ -25,7 +25,7 @@ from indexing.kernels.passes.thread_loops import make_thread_loops
 from indexing.kernels.targets import TARGETS, write
 from indexing.kernels.targets.c_family import joint_source
 from indexing.runtime import cache, compiler, object_files
-from indexing.runtime.compiling_together import compile_together
+from indexing.runtime.compiling_together import MIN_BYTES, compile_together
 from indexing.runtime.host import Host
 from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import MemoryPool, address, aligned_bytes
@@ -244,6 +244,17 @@ def test_a_kernel_that_the_compiler_refuses_is_named_where_others_are_compiled_w
     Host().load(kernels[1])
     with pytest.raises(CompileError, match="kernel wrong"):
         HostKernel("wrong", str(wrong), (1, 1, 1), 1)
+
+
+@pytest.mark.parametrize(("more", "objects"), [(0, 1), (MIN_BYTES, 2)])
+def test_small_kernels_share_a_compiler_even_if_there_are_more_workers(
+    empty_cache: Path, more: int, objects: int
+) -> None:
+    first, second, *_ = ix.emit_all(ix.hlo.parse(MANY), dialect="c")
+    assert len(first.source) + len(second.source) < MIN_BYTES
+    kernels = [(k.source + " " * more, k.source_parts) for k in (first, second)]
+    compile_together(kernels, 2)
+    assert len({compiler.object_path(source).read_bytes() for source, _ in kernels}) == objects
 
 
 def test_another_processor_has_objects_of_its_own() -> None:

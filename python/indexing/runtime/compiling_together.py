@@ -16,6 +16,7 @@ from indexing.runtime.compiler import object_path, shared_library
 from indexing.runtime.object_files import is_whole, put_link
 
 MAX_BYTES = 200_000  # the size of one source: compile time is superlinear in that of larger ones
+MIN_BYTES = 6_000  # a size worth another compiler: starting one takes as long as compiling half of it
 
 
 def entry_name(path: Path) -> str:
@@ -40,9 +41,12 @@ Missing = tuple[Path, tuple[str, SourceParts]]
 
 
 def _groups(missing: Sequence[Missing], workers: int) -> list[list[Missing]]:
-    """Groups of about the same size, longest sources first: one for each worker, or more if they would exceed MAX_BYTES."""
+    """Groups of about the same size, longest sources first: one for each worker, fewer if they would have less than MIN_BYTES,
+    more if they would exceed MAX_BYTES.
+    """
     total = sum(len(source) for _, (source, _) in missing)
-    groups: list[list[Missing]] = [[] for _ in range(max(workers, -(-total // MAX_BYTES)))]
+    count = max(min(workers, total // MIN_BYTES), -(-total // MAX_BYTES))
+    groups: list[list[Missing]] = [[] for _ in range(count)]
     lengths = [0] * len(groups)
     for kernel in sorted(missing, key=lambda entry: -len(entry[1][0])):
         shortest = lengths.index(min(lengths))
