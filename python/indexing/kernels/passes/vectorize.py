@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from math import prod
 from typing import TypeAlias
 
@@ -83,11 +84,16 @@ class _Vectors:
 
     def one_lane(self, block: ir.Block) -> ir.Block:
         """A block outside of loops over lanes with its loads merged, and those of the blocks in it."""
-        inner = same_block(block, [self._one_lane_inside(s) for s in block])
-        if not self._has_pair(inner):
-            return inner
-        loop = ir.For(len(self.variables), constant(0), constant(1), 1, inner, lanes=True)
-        return same_block(block, _Lanes(self, loop, ("global",)).in_front())
+        inner = [self._one_lane_inside(s) for s in block]
+        runs = (tuple(run) for _, run in groupby(inner, _orders))
+        return same_block(block, [s for run in runs for s in self._together(run)])
+
+    def _together(self, run: ir.Block) -> Sequence[ir.Statement]:
+        """Neighbouring statements of a block, none of which orders memory, or all, with their loads merged in front."""
+        if not self._has_pair(run):
+            return run
+        loop = ir.For(len(self.variables), constant(0), constant(1), 1, run, lanes=True)
+        return _Lanes(self, loop, ("global",)).in_front()
 
     def _has_pair(self, block: ir.Block) -> bool:
         """Whether the statements of a block, but for those of blocks in it, load twice from an array in global memory."""
@@ -208,7 +214,7 @@ class _Lanes:
         has_loops = any(isinstance(s, ir.For) for s in inner)
         self.own = {m for m, of in touching.items() if not has_loops and self._is_own(m, of)}
         self.read = set().union(*read) - self.own
-        self.orders = any(map(orders_memory, inner)) or may_leave(loop.body)
+        self.orders = any(map(_orders, loop.body))
 
     def _is_own(self, name: str, touching: Sequence[ir.Statement]) -> bool:
         """Whether each lane loads no element of a memory but that which it stores once, after all loads."""
@@ -394,6 +400,11 @@ class _Lanes:
             return None
         place = self.index.place(s.index[0], self.lanes) if len(s.index) == 1 else None
         return place if place is not None and place.is_run else None
+
+
+def _orders(s: ir.Statement) -> bool:
+    """Whether no load may be moved past a statement, even from an array that nobody writes."""
+    return any(map(orders_memory, ir.statements((s,)))) or may_leave((s,))
 
 
 def _may_divide(s: ir.If, lanes: Sequence[int]) -> bool:
