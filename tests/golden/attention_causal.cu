@@ -32,8 +32,8 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   __shared__ __align__(16) f32 values[3328];
   __shared__ __align__(16) f32 logits[3120];
   __shared__ f32 largest[60];
-  __shared__ f32 total[60];
-  __shared__ f32 factor[60];
+  __shared__ __align__(16) f32 total[60];
+  __shared__ __align__(16) f32 factor[60];
   f32 scores[16];
   f32 sums[16];
   f32 left[4];
@@ -54,6 +54,9 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   __align__(16) f32 x15[4];
   __align__(16) f32 x16[4];
   __align__(16) f32 x17[4];
+  __align__(16) f32 x18[4];
+  __align__(16) f32 x19[4];
+  __align__(16) f32 x20[4];
   const s32 j1_2 = th_x;
   const s32 left_2 = j1_2;
   *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880));
@@ -301,9 +304,10 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       factor[j43] = v59;
     }
     __syncthreads();
+    *(f32x4 *)(x17) = *(const f32x4 *)(factor + (th_x >> 4) * 4);
     #pragma unroll 4
     for (s32 i75 = 0; i75 < 4; i75++) {
-      const f32 v77 = factor[i75 + (th_x >> 4) * 4];
+      const f32 v77 = x17[i75];
       const f32 v78_1 = sums[i75 * 4];
       sums[i75 * 4] = v78_1 * v77;
       const f32 v78_2 = sums[i75 * 4 + 1];
@@ -363,17 +367,19 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
     factor[j90] = v95;
   }
   __syncthreads();
+  *(f32x4 *)(x19) = *(const f32x4 *)(total + (th_x >> 4) * 4);
+  *(f32x4 *)(x20) = *(const f32x4 *)(factor + (th_x >> 4) * 4);
   #pragma unroll 4
   for (s32 i97 = 0; i97 < 4; i97++) {
-    const f32 v100 = total[i97 + (th_x >> 4) * 4];
-    const f32 v101 = factor[i97 + (th_x >> 4) * 4];
+    const f32 v100 = x19[i97];
+    const f32 v101 = x20[i97];
     #pragma unroll 4
     for (s32 vector_index98 = 0; vector_index98 < 4; vector_index98++) {
       const f32 v102 = sums[i97 * 4 + vector_index98];
       const f32 v103 = v102 * v101;
       const f32 v104 = v103 / v100;
-      x17[vector_index98] = v104;
+      x18[vector_index98] = v104;
     }
-    store_vector_16(o0 + (bl_x * 7680 + (bl_x / 20) * 76416 + ((i97 + (th_x >> 4) * 4) / 3) * 384 + ((th_x + i97 * 16) % 48) * 4 - (bl_x / 10) * 76608), x17);
+    store_vector_16(o0 + (bl_x * 7680 + (bl_x / 20) * 76416 + ((i97 + (th_x >> 4) * 4) / 3) * 384 + ((th_x + i97 * 16) % 48) * 4 - (bl_x / 10) * 76608), x18);
   }
 }

@@ -349,6 +349,21 @@ def test_a_reduction_of_sums_that_are_results_computes_each_sum_once() -> None:
     assert (visits(kernel.thread_to_input(0), (64, 26, 16)) == 1).all()
 
 
+@pytest.mark.parametrize(
+    ("sizes", "knobs", "block"),
+    [
+        ((2048, 64, 3), {}, 192),
+        ((2048, 64, 4), {}, 64),
+        ((37, 64, 3), {"threads": 4}, 24),
+        ((37, 64, 6), {"threads": 4, "vector_width": 2, "split_k": 3}, 24),
+        ((5, 64, 2), {"threads": 4, "vector_width": 2}, 16),
+    ],
+)
+def test_blocks_take_several_runs_of_few_columns(sizes: tuple[int, ...], knobs: dict[str, int], block: int) -> None:
+    """Enough to fill a warp, and more while no core is idle."""
+    assert fully_checked(reduced("f32", sizes, (1,)), sizes, **knobs).block == (block, 1, 1)
+
+
 @pytest.mark.parametrize("split_k", [0, 18, 2000])
 def test_splits_out_of_range_are_refused(split_k: int) -> None:
     with pytest.raises(ix.IndexingError, match=r"split_k must lie in \[1, 17\]"):

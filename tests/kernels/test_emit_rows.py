@@ -446,6 +446,14 @@ def test_blocks_of_several_rows_load_weights_once(rows: int, length: int, weight
     assert "weights" not in ix.emit(ix.hlo.parse(text).entry, "c").source
 
 
+@pytest.mark.parametrize(("rows", "length", "width"), [(500, 16, 2), (64, 24, 1), (500, 50, 1)])
+def test_vectors_of_few_short_rows_have_what_a_thread_would_take_in_several_steps(
+    rows: int, length: int, width: int
+) -> None:
+    kernel = check(softmax(rows, length), "rows")
+    assert vector_moves(kernel)["p0"] == ({width} if width > 1 else set())
+
+
 def test_weights_of_the_first_pass_or_of_few_or_long_rows_stay_where_they_are() -> None:
     """Loaded first, they would be waited for; shared memory is little."""
     for text in (scaled_rows(500, 64, "f32", "v"), scaled_rows(64, 8192, "f32")):

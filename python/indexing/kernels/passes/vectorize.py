@@ -38,6 +38,7 @@ from indexing.kernels.passes.lanes import LaneIndices, Place, lane_count
 
 MAX_SPAN = 256  # a local buffer has at most so many elements; those that nothing reads take no register
 MAX_ITERATIONS = 16  # a loop without lanes of at most so many is written out, so that vectors stay in registers
+MAX_WRITTEN = 512  # it becomes at most so many statements, those of loops over lanes in it once for each lane
 STRIPS = (8, 4, 2)  # the lanes of vectors that a longer one loads, if as many divide its iterations
 MAX_DIVIDED = 64  # statements of a branch that is written twice, so that the lanes which surely take it load vectors
 MAX_HELD = 32  # it loads at most so many elements in front: more take the registers of other threads
@@ -112,9 +113,11 @@ class _Vectors:
         return s
 
     def _short(self, loop: ir.For) -> ir.Block:
-        """An innermost loop, as one over lanes if its iterations load vectors, a long one in parts that registers hold."""
+        """A loop without one in it, but over lanes, as one over lanes if its iterations load vectors, a long one in parts that
+        registers hold.
+        """
         lanes = replace(loop, lanes=True)
-        if lane_count(lanes) < 2 or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
+        if lane_count(lanes) < 2 or _written_out(loop.body) * min(lane_count(lanes), MAX_ITERATIONS) > MAX_WRITTEN:
             return (loop,)
         is_short = lane_count(lanes) <= MAX_ITERATIONS
         return (is_short and self._if_held(lanes)) or self._strips(lanes) or (loop,)
@@ -400,6 +403,15 @@ class _Lanes:
             return None
         place = self.index.place(s.index[0], self.lanes) if len(s.index) == 1 else None
         return place if place is not None and place.is_run else None
+
+
+def _written_out(block: ir.Block) -> int:
+    """The statements of a block with its loops over lanes written out; more than MAX_WRITTEN if there are other loops in it."""
+    count = 0
+    for s in block:
+        lanes = lane_count(s) if isinstance(s, ir.For) else 1
+        count += sum(map(_written_out, ir.blocks_of(s))) * lanes + 1 if lanes else MAX_WRITTEN + 1
+    return count
 
 
 def _orders(s: ir.Statement) -> bool:

@@ -130,7 +130,8 @@ class ReductionPlan:
     @property
     def distance(self) -> int:
         """The distance between the thread ids of one row or column."""
-        return 1 if self.dimensions.kind == "row" else self.across
+        d = self.dimensions
+        return 1 if d.kind == "row" else min(self.across, d.fast // self.vector_width)
 
     @property
     def tiles(self) -> int:
@@ -283,13 +284,14 @@ def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:
 def _columns(plan: ReductionPlan) -> ThreadMapping:
     d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
     tile, split = bl_x // plan.split_k, bl_x % plan.split_k
-    part, slot = th_x // plan.across, th_x % plan.across
-    groups = d.fast // plan.vector_width
+    distance, groups = plan.distance, d.fast // plan.vector_width
+    part, in_run = th_x // distance % plan.threads, th_x % distance
+    of_block = th_x // (distance * plan.threads)
     beside, runs = ceil_div(groups, plan.across), max(plan.across // groups, 1)
     steps, position, rest = divided(plan, split, part, d.reduced, range_variable(STEP))
-    run, group = tile // beside, tile % beside * plan.across + slot
+    run, group = tile // beside, tile % beside * plan.across + in_run
     if runs > 1:
-        run, group = tile * runs + slot // groups, slot % groups
+        run, group = tile * runs + of_block, in_run
     return ThreadMapping(
         d,
         plan.vector_width,
@@ -299,7 +301,7 @@ def _columns(plan: ReductionPlan) -> ThreadMapping:
         () if rest is None else (Part(rest, d.reduced),),
         tile,
         split,
-        slot,
+        of_block * distance + in_run,
         part,
     )
 

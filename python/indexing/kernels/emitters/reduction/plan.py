@@ -317,17 +317,30 @@ def _most_threads(d: Dimensions, width: int, device: Device) -> int:
 
 
 def _columns_across(d: Dimensions, width: int, threads: int, device: Device) -> int:
-    """The vectors of columns per block; many are distributed evenly over the blocks, in whole sectors. Where one thread has a
-    column, a block takes several runs of few.
+    """The vectors of columns per block; many are distributed evenly over the blocks, in whole sectors. Of few, a block takes
+    several runs.
     """
     groups, most = d.fast // width, device.widths.columns
     if threads == 1:
         most = max(most, device.widths.block_size)
-        groups *= min(max(most // groups, 1), d.rows // d.fast)
+    groups *= _runs_of_block(d, groups, threads, most, device)
     if groups <= most:
         return groups
     even = ceil_div(groups, ceil_div(groups, most))
     return min(ceil_div(even, 8) * 8, most)
+
+
+def _runs_of_block(d: Dimensions, groups: int, threads: int, most: int, device: Device) -> int:
+    """The runs of columns that a block takes: where threads share columns, those that fill a warp, and more while no core is
+    left without a block.
+    """
+    runs = d.rows // d.fast
+    if threads == 1:
+        return min(max(most // groups, 1), runs)
+    if not TARGETS[device.dialect].has_threads:
+        return 1
+    of_warp, of_block = (size // (groups * threads) for size in (WARP, device.widths.block_size))
+    return power_of_two(min(max(of_warp, min(of_block, runs // device.cores.count)), runs))
 
 
 def _is_short_column(d: Dimensions) -> bool:

@@ -69,7 +69,18 @@ def plan_rows(
         raise IndexingError(
             "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
         )
-    return _unsplit(space, d, width, threads, None if keep is None else Keep(keep), device)
+    plan = _unsplit(space, d, width, threads, None if keep is None else Keep(keep), device)
+    if threads is None and vector_width is None and TARGETS[device.dialect].has_threads:
+        return _with_fewer_steps(space, plan, keep, device)
+    return plan
+
+
+def _with_fewer_steps(space: RowSpace, plan: RowsPlan, keep: int | None, device: Device) -> RowsPlan:
+    """The plan with wider vectors for as many threads, which take half the steps, while there are such."""
+    d, widest = plan.dimensions, _widest_vector(space, plan.dimensions, device)
+    while plan.vector_width < widest and d.reduced % (2 * plan.vector_width * plan.threads) == 0:
+        plan = _unsplit(space, d, 2 * plan.vector_width, plan.threads, None if keep is None else Keep(keep), device)
+    return plan
 
 
 def _leaves_cores_idle(plan: RowsPlan, device: Device) -> bool:
@@ -219,14 +230,23 @@ def _most_threads(d: Dimensions, width: int, device: Device) -> int:
 
 
 def _vector_width(space: RowSpace, d: Dimensions, device: Device) -> int:
-    """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer if a row has less
-    than a vector for each thread of a warp, and rows are few, or where warps touch fewer sectors of wider arrays, weights
-    among them.
+    """The width of the widest vector; fewer elements if a row has less than a vector for each thread of a warp, and rows are
+    few.
+    """
+    width = _widest_vector(space, d, device)
+    while width > 1 and d.reduced // width < WARP and d.rows * d.reduced // width < MIN_THREADS:
+        width //= 2
+    return width
+
+
+def _widest_vector(space: RowSpace, d: Dimensions, device: Device) -> int:
+    """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer where warps touch fewer
+    sectors of wider arrays, weights among them.
     """
     if d.kind != "row" or not is_cheap(space.computation.post_order(), (*space.reductions, *space.row_reductions)):
         return 1
     width = VECTOR_BYTES // _element_bytes(space)
-    while width > 1 and (d.fast % width or (d.reduced // width < WARP and d.rows * d.reduced // width < MIN_THREADS)):
+    while width > 1 and d.fast % width:
         width //= 2
     read = [p.shape for p in space.computation.parameters if p in space.places and not space.is_per_row(p)]
     sizes = [storage_bytes(s.element_type) for s in (*read, *(o.shape for o in space.per_element))]
