@@ -20,7 +20,8 @@ from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.loop.block_values import block_reductions
 from indexing.kernels.emitters.reduction.accumulators import ThreadGroup, shared_bytes, value_bytes
-from indexing.kernels.emitters.reduction.together import reduced_together
+from indexing.kernels.emitters.reduction.mapping import WARP, dimensions_of
+from indexing.kernels.emitters.reduction.together import reduced_together, width_of_vectors
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Kernel
@@ -43,6 +44,7 @@ from indexing.ops.registry import traits_of
 from indexing.partitioner import PartitionedComputation, partition
 
 NAME = "loop"
+MAX_IN_WARP = 128  # each warp reduces so many vectors by itself, without waiting for others
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 
 
@@ -140,9 +142,18 @@ def _planned(
     plan = LoopPlan(count, width, block_size, -(-blocks // chunks), chunks)
     if not TARGETS[device.dialect].has_threads or chunks > 1 or block_size & (block_size - 1):
         return plan
-    kinds = [i.shape.element_type for i, _ in block_reductions(match.parts, block_size * width)]
-    used = shared_bytes(value_bytes(kinds), block_size, block_size, 1, device.dialect)
-    return replace(plan, shared=len(kinds), shared_bytes=used)
+    shared = [i for i, _ in block_reductions(match.parts, block_size * width)]
+    used = sum(
+        shared_bytes(value_bytes([i.shape.element_type]), block_size, _threads_of(i, plan), 1, device.dialect)
+        for i in shared
+    )
+    return replace(plan, shared=len(shared), shared_bytes=used)
+
+
+def _threads_of(reduce: Instruction, plan: LoopPlan) -> int:
+    """The threads that reduce a result for the block: all, or those of a warp, and each warp does."""
+    vectors = dimensions_of(reduce).reduced // width_of_vectors(reduce, plan.vector_width)
+    return min(plan.block_size, WARP) if vectors <= MAX_IN_WARP else plan.block_size
 
 
 def loop_knobs(match: Elements, default: LoopPlan, device: Device) -> KnobSpace:
@@ -228,12 +239,13 @@ class _Body:
             self._group(body.named_index("i", first, 0, plan.groups - 1))
 
     def _share(self) -> None:
-        """Build the reductions of which the block needs one result, by all of its threads."""
+        """Build the reductions of which the block needs one result, by all of its threads, or by those of each warp."""
         body, block = self.body, self.plan.block_size
-        group = ThreadGroup(thread_id("th_x"), block, 1)
         for reduce, place in block_reductions(body.kernel.partition, block * self.plan.vector_width):
             index = body.mapped(place, (thread_id("bl_x"), constant(0))).index
-            body.inject(reduce, None, reduced_together(body, group, reduce, 1, (), lambda _: index))  # noqa: B023  (called)
+            threads, width = _threads_of(reduce, self.plan), width_of_vectors(reduce, self.plan.vector_width)
+            group = ThreadGroup(thread_id("th_x") % threads, threads, 1)
+            body.inject(reduce, None, reduced_together(body, group, reduce, width, (), lambda _: index))  # noqa: B023  (called)
 
     def _group(self, group: SymbolicExpr) -> None:
         """Build the elements of a vector; of a partial one, those that exist."""
