@@ -362,9 +362,10 @@ def _column_group(d: Dimensions, width: int, most: int, device: Device) -> int:
     filled = power_of_two(max(sizes.block_size // across, 1))
     threads = min(most, filled, power_of_two(max(d.reduced // MIN_COLUMN_LOADS, 1)))
     launched, needs_splits = tiles * across, d.is_worth_splitting and tiles < MIN_BLOCKS
+    has_threads = TARGETS[device.dialect].has_threads
     while threads < most and not (needs_splits and threads >= filled):
         wanted = sizes.wanted_threads // 2 if d.reduced >= 2 * threads * MIN_COLUMN_LOADS else MIN_SHARING
-        if launched * threads >= wanted:
+        if launched * threads >= wanted or (has_threads and d.reduced < 2 * threads * MIN_LOADS):
             break
         threads *= 2
     return threads
