@@ -15,7 +15,7 @@ static __device__ void copy_async_16(void *to, const void *from) {
                : : "r"(place), "l"(__cvta_generic_to_global(from)) : "memory");
 }
 
-static __device__ u16 encode_bf16(f32 a) {
+static __device__ __attribute__((const)) u16 encode_bf16(f32 a) {
   u16 x;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
   return x;
@@ -35,7 +35,7 @@ static __device__ void load_transposed(u32 *to, const void *from) {
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
 }
 
-static __device__ f32 maximum_f32(f32 a, f32 b) {
+static __device__ __attribute__((const)) f32 maximum_f32(f32 a, f32 b) {
   f32 x;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
   return x;
@@ -48,7 +48,7 @@ static __device__ void multiply_matrices_bf16(f32 *c, const u32 *a, const u32 *b
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-static __device__ u32 packed_encode_bf16(f32 a, f32 b) {
+static __device__ __attribute__((const)) u32 packed_encode_bf16(f32 a, f32 b) {
   u32 x;
   asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
   return x;
@@ -63,13 +63,13 @@ static __device__ void store_vector_4(void *to, const void *from) {
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
 }
 
-static __device__ u16 unpack_high(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_high(u32 a) {
   u16 x;
   asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
   return x;
 }
 
-static __device__ u16 unpack_low(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_low(u32 a) {
   u16 x;
   asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
   return x;

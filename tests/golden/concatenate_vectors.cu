@@ -7,7 +7,7 @@ typedef struct __align__(16) { u16 v[8]; } u16x8;
 
 static __device__ u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
 
-static __device__ u32 packed_neg_bf16(u32 a) {
+static __device__ __attribute__((const)) u32 packed_neg_bf16(u32 a) {
   u32 x;
   asm("neg.bf16x2 %0, %1;" : "=r"(x) : "r"(a));
   return x;
@@ -20,13 +20,13 @@ static __device__ void store_vector_16(void *to, const void *from) {
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
 }
 
-static __device__ u16 unpack_high(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_high(u32 a) {
   u16 x;
   asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
   return x;
 }
 
-static __device__ u16 unpack_low(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_low(u32 a) {
   u16 x;
   asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
   return x;

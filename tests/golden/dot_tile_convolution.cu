@@ -34,19 +34,19 @@ static __device__ void multiply_matrices_bf16(f32 *c, const u32 *a, const u32 *b
 
 static __device__ u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
 
-static __device__ u32 packed_add_bf16(u32 a, u32 b) {
+static __device__ __attribute__((const)) u32 packed_add_bf16(u32 a, u32 b) {
   u32 x;
   asm("fma.rn.bf16x2 %0, %1, %3, %2;" : "=r"(x) : "r"(a), "r"(b), "r"(0x3f803f80u));
   return x;
 }
 
-static __device__ u32 packed_encode_bf16(f32 a, f32 b) {
+static __device__ __attribute__((const)) u32 packed_encode_bf16(f32 a, f32 b) {
   u32 x;
   asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
   return x;
 }
 
-static __device__ u32 packed_maximum_bf16(u32 a, u32 b) {
+static __device__ __attribute__((const)) u32 packed_maximum_bf16(u32 a, u32 b) {
   u32 x;
   asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b));
   return x;
@@ -59,13 +59,13 @@ static __device__ void store_vector_4(void *to, const void *from) {
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
 }
 
-static __device__ u16 unpack_high(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_high(u32 a) {
   u16 x;
   asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
   return x;
 }
 
-static __device__ u16 unpack_low(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_low(u32 a) {
   u16 x;
   asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
   return x;

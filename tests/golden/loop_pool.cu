@@ -6,7 +6,7 @@ typedef int s32;
 typedef unsigned int u32;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
 
-static __device__ f32 maximum_f32(f32 a, f32 b) {
+static __device__ __attribute__((const)) f32 maximum_f32(f32 a, f32 b) {
   f32 x;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
   return x;

@@ -8,13 +8,13 @@ typedef unsigned int u32;
 typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
-static __device__ f32 decode_bf16(u16 bits) {
+static __device__ __attribute__((const)) f32 decode_bf16(u16 bits) {
   f32 x;
   asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
   return x;
 }
 
-static __device__ f32 maximum_f32(f32 a, f32 b) {
+static __device__ __attribute__((const)) f32 maximum_f32(f32 a, f32 b) {
   f32 x;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
   return x;
@@ -22,19 +22,19 @@ static __device__ f32 maximum_f32(f32 a, f32 b) {
 
 static __device__ u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
 
-static __device__ u32 packed_abs_bf16(u32 a) {
+static __device__ __attribute__((const)) u32 packed_abs_bf16(u32 a) {
   u32 x;
   asm("abs.bf16x2 %0, %1;" : "=r"(x) : "r"(a));
   return x;
 }
 
-static __device__ u16 unpack_high(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_high(u32 a) {
   u16 x;
   asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
   return x;
 }
 
-static __device__ u16 unpack_low(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_low(u32 a) {
   u16 x;
   asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
   return x;

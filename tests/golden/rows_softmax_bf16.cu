@@ -8,19 +8,19 @@ typedef unsigned int u32;
 typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
-static __device__ f32 decode_bf16(u16 bits) {
+static __device__ __attribute__((const)) f32 decode_bf16(u16 bits) {
   f32 x;
   asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
   return x;
 }
 
-static __device__ f32 maximum_f32(f32 a, f32 b) {
+static __device__ __attribute__((const)) f32 maximum_f32(f32 a, f32 b) {
   f32 x;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
   return x;
 }
 
-static __device__ u32 packed_encode_bf16(f32 a, f32 b) {
+static __device__ __attribute__((const)) u32 packed_encode_bf16(f32 a, f32 b) {
   u32 x;
   asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
   return x;
@@ -33,13 +33,13 @@ static __device__ void store_vector_16(void *to, const void *from) {
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
 }
 
-static __device__ u16 unpack_high(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_high(u32 a) {
   u16 x;
   asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
   return x;
 }
 
-static __device__ u16 unpack_low(u32 a) {
+static __device__ __attribute__((const)) u16 unpack_low(u32 a) {
   u16 x;
   asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
   return x;

@@ -5,13 +5,13 @@ typedef float f32;
 typedef int s32;
 typedef unsigned int u32;
 
-static __device__ u16 encode_bf16(f32 a) {
+static __device__ __attribute__((const)) u16 encode_bf16(f32 a) {
   u16 x;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
   return x;
 }
 
-static __device__ f32 decode_bf16(u16 bits) {
+static __device__ __attribute__((const)) f32 decode_bf16(u16 bits) {
   f32 x;
   asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
   return x;

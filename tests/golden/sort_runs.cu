@@ -9,7 +9,7 @@ typedef struct __align__(16) { u16 v[8]; } u16x8;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
-static __device__ f32 decode_bf16(u16 bits) {
+static __device__ __attribute__((const)) f32 decode_bf16(u16 bits) {
   f32 x;
   asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
   return x;

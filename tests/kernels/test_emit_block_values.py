@@ -45,7 +45,9 @@ def test_threads_of_a_block_reduce_together(sizes: tuple[int, int, int, int], is
         prove(Kernel(kernel.ir, portable_device(target)))
     assert ("__syncthreads" in kernel.source, kernel.shared_bytes > 0) == (not is_by_warps, not is_by_warps)
     loaded = sum(visits(m, (sizes[0], sizes[3])) for m in kernel.input_maps[1])
-    times = kernel.grid[0] * (kernel.block[0] // 32 if is_by_warps else 1)  # in each block that has elements of the sample
+    times = kernel.grid[0] * (
+        kernel.block[0] // 32 if is_by_warps else 1
+    )  # in each block that has elements of the sample
     assert loaded.max() <= 2 * times  # for the maximum and the sum
 
 

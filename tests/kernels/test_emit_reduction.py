@@ -378,7 +378,13 @@ def test_few_results_keep_many_blocks_busy(sizes: tuple[int, ...], dims: tuple[i
 
 @pytest.mark.parametrize(
     ("sizes", "dims", "loads"),
-    [((32, 429, 64), (0,), 8), ((4096, 64), (0,), 8), ((1568, 128), (0,), 4), ((4, 64, 1024), (0, 2), 16)],
+    [
+        ((32, 429, 64), (0,), 8),
+        ((4096, 64), (0,), 8),
+        ((1568, 128), (0,), 4),
+        ((4, 64, 1024), (0, 2), 16),
+        ((4, 256, 4), (1,), 4),
+    ],
 )
 def test_threads_have_several_loads_before_more_share_the_work(
     sizes: tuple[int, ...], dims: tuple[int, ...], loads: int

@@ -124,3 +124,25 @@ def test_an_exponential_of_a_narrow_float_is_one_product_and_a_power_of_two(name
     ptx = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry, dialect="cuda", vector_width=1), "sm_80")
     assert len(re.findall(r"ex2\.approx", ptx)) == 1
     assert len(re.findall(r"(mul|fma)\.r?.*f32", ptx)) == products
+
+
+@pytest.mark.parametrize(
+    ("result", "instruction", "code"),
+    [
+        ("f32", "maximum(p, q)", r"max\.NaN\.f32"),
+        ("s32", "convert(p)", r"cvt\.rzi\.s32\.f32"),
+        ("bf16", "convert(p)", r"cvt\.rn\.bf16"),
+    ],
+)
+def test_a_compiler_finds_equal_values_that_are_instructions_of_assembly(
+    result: str, instruction: str, code: str
+) -> None:
+    text = f"""ENTRY e {{
+      p = f32[4096] parameter(0)
+      q = f32[4096] parameter(1)
+      a = {result}[4096] {instruction}
+      b = {result}[4096] {instruction}
+      ROOT r = ({result}[4096], {result}[4096]) tuple(a, b)
+    }}"""
+    kernel = ix.emit(ix.hlo.parse(text).entry, dialect="cuda", vector_width=1)
+    assert len(re.findall(code, ix.runtime.ptx(kernel, "sm_90"))) == 1

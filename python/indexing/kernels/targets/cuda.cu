@@ -1,14 +1,14 @@
 // Functions of CUDA alone.
 
 // Of a shift, ptxas makes three instructions for the upper half of a loaded word, of this one.
-f32 decode_bf16(u16 bits) {
+__attribute__((const)) f32 decode_bf16(u16 bits) {
   f32 x;
   asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
   return x;
 }
 
 // A product that is rounded once has enough digits for a result of 11 bits, and the instruction for powers of 2 has more.
-f32 exp_narrow_f32(f32 x) {
+__attribute__((const)) f32 exp_narrow_f32(f32 x) {
   f32 y;
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
   return y;

@@ -66,6 +66,10 @@ _REGISTERS = {  # the letters of register constraints
 }
 
 
+#: Of a function that has it, a compiler calls equal ones once; it does not look into assembly.
+_PURE = "__attribute__((const))"
+
+
 def _instruction(name: str, result: str, instruction: str, *operands: str, word: str = "") -> Definition:
     """A function of one PTX instruction, which names its result `%0`, its operands, of these types, `%1` and `%2`, and a
     constant `word` after them.
@@ -75,7 +79,7 @@ def _instruction(name: str, result: str, instruction: str, *operands: str, word:
     given += f', "r"({word})' * bool(word)
     return definition_of(
         f"""\
-{result} {name}({parameters}) {{
+{_PURE} {result} {name}({parameters}) {{
   {result} x;
   asm("{instruction};" : "={_REGISTERS[result]}"(x) : {given});
   return x;
@@ -104,7 +108,7 @@ def _saturations() -> Iterator[Definition]:
                 value = f"x != x ? 0 : {value}"
             yield definition_of(
                 f"""\
-{storage} saturate_{kind.name}_{real}({real} x) {{
+{_PURE} {storage} saturate_{kind.name}_{real}({real} x) {{
   {wide} n;
   asm("cvt.rzi.{wide}.{real} %0, %1;" : "={_REGISTERS[wide]}"(n) : "{_REGISTERS[real]}"(x));
   return ({storage})({value});
