@@ -17,6 +17,7 @@ import pytest
 
 import indexing as ix
 from indexing.cli import main
+from indexing.device import detect
 from indexing.device.detect import find_device
 from indexing.processes import Limits, by_processes
 from indexing.reports.file_rows import (
@@ -62,7 +63,7 @@ def test_rows_are_what_analyze_says_and_a_second_run_does_what_is_new(tmp_path: 
         report = ix.analyze(ix.hlo.parse(COPY.format(k + 1)))
         assert row["error"] is None and (row["program"], row["device"], row["kernels"]) == (
             f"m{k + 1}",
-            str(report.device),
+            report.device.name,
             1,
         )
         for name in ("ideal_bytes", "wasted", "seconds", "seconds_lost", "not_modelled", "flops"):
@@ -324,6 +325,14 @@ def test_a_folder_that_moved_is_known(tmp_path: Path) -> None:
     ix.analyze_files(folder, tmp_path / "out")
     moved = ix.analyze_files(folder.rename(tmp_path / "elsewhere"), tmp_path / "out")
     assert (moved.analyzed, moved.known) == (0, 2)
+
+
+def test_the_default_device_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = programs(tmp_path / "programs", 2)
+    monkeypatch.setattr(detect, "detected_device", lambda: None)
+    ix.analyze_files(folder, tmp_path / "out")
+    named = ix.analyze_files(folder, tmp_path / "out", "h100")
+    assert (named.analyzed, named.known) == (0, 2)
 
 
 def test_another_version_analyzes_again_and_each_program_has_one_row(

@@ -45,6 +45,17 @@ def test_examples_of_commands_are_shown_and_parse(capsys: pytest.CaptureFixture[
             parser().parse_args([command.name, *shlex.split(command.example.split(" > ")[0])])
 
 
+def test_no_line_of_help_ends_within_a_word(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            main([command.name, "--help"])
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= 80 and not [line for line in lines if line.endswith("-")], command.name
+
+
 def test_without_a_command_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main([])

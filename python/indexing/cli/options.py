@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any, NoReturn
 
 import indexing as ix
@@ -137,6 +138,13 @@ class _Help(argparse.HelpFormatter):
     def start_section(self, heading: str | None) -> None:
         """Begin a section."""
         super().start_section({"positional arguments": "Arguments", "options": "Options"}.get(heading or "", heading))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        """The lines of a text, broken between words alone: a path or a name with hyphens is one word."""
+        return wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings:

@@ -9,7 +9,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -91,6 +91,8 @@ def analyze_files(
     """
     _check(workers, timeout, memory, ray)
     chosen, place = chosen_device(device), Path(folder)
+    if chosen.origin.startswith("default"):  # its rows are those of the device by its name
+        chosen = replace(chosen, origin="")
     if not place.is_dir():
         raise NotADirectoryError(20, "this is no folder of programs", str(folder))
     tables = Tables(Path(out))
