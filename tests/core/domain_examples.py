@@ -404,6 +404,14 @@ RANGES: dict[str, RangeExample] = {
         (("d0 mod 8", "d0 in [-7, -2]", (1, 6)),),
         (("d0 mod 8", "d0 in [-8, 0]", (0, 7)),),
     ),
+    "range-below-divisor": RangeExample(
+        (
+            ("d1 - d0 mod d1", "d0 in [-9, 9], d1 in [1, 5]", (1, 5)),
+            ("d1 * 2 - d0 mod d1", "d0 in [-9, 9], d1 in [1, 5]", (2, 10)),
+            ("(d0 mod d1) * 2 - d1 * 2", "d0 in [-9, 9], d1 in [1, 5]", (-10, -2)),
+        ),
+        (("d1 - d0 mod d1", "d0 in [-9, 9], d1 in [-5, -1]", (-9, -1)),),
+    ),
     "range-of-remainder-by-expression": RangeExample(
         (
             ("d0 mod d1", "d0 in [0, 3], d1 in [2, 9]", (0, 3)),

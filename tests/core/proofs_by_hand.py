@@ -293,6 +293,7 @@ IN_STEPS: dict[str, Proof] = {
     "form-residues-moved-in": Proof(lambda w: residues_moved_in(w, 1)),
     "form-negative-residues-moved-in": Proof(lambda w: residues_moved_in(w, -1)),
     "quotient-of-remainder": Proof(quotient_of_remainder),
+    "quotient-of-remainder-by-expression": Proof(quotient_of_remainder),
     "remainder-inner-expanded": Proof(remainder_inner_expanded),
     "constraint-congruence-normal": Proof(constraint_congruence_normal),
     "constraint-on-remainder": Proof(dividends_in_periods),

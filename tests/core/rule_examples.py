@@ -75,6 +75,60 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> ((d0 * d1 + d1) floordiv d0), domain: d0 in [-3, -1], d1 in [-9, 9]",),
         ("(d0, d1) -> ((d0 * 6 + d1) floordiv 5), domain: d0 in [-3, -1], d1 in [-9, 9]",),
     ),
+    "quotient-factor-cancelled": RuleExample(
+        (
+            "(d0, d1, d2) -> ((d0 * d1) floordiv (d1 * d2)), domain: d0 in [-9, 9], d1 in [-3, 3], d2 in [-4, 4]",
+            "(d0, d1) -> ((d0 * 3 + 6) floordiv (d1 * 9)), domain: d0 in [-9, 9], d1 in [-3, -1]",
+        ),
+        (
+            "(d0, d1, d2) -> ((d0 * d1 + 1) floordiv (d1 * d2)), domain: d0 in [-9, 9], d1 in [1, 3], d2 in [1, 4]",
+            "(d0, d1) -> ((d0 * 3 + 5) floordiv (d1 * 9)), domain: d0 in [-9, 9], d1 in [-3, -1]",
+        ),
+    ),
+    "quotient-rest-dropped": RuleExample(
+        (
+            "(d0, d1) -> ((d0 * 3 + 5) floordiv (d1 * 3)), domain: d0 in [-9, 9], d1 in [1, 5]",
+            "(d0, d1, d2) -> ((d0 * 4 + d2) floordiv (d1 * 4)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [0, 3]",
+            "(d0, d1, d2) -> ((d0 * d1 + d2 mod d1) floordiv (d1 * 3)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-9, 9]",
+        ),
+        (
+            "(d0, d1) -> ((d0 * 3 + 5) floordiv (d1 * 3)), domain: d0 in [-9, 9], d1 in [-5, -1]",
+            "(d0, d1, d2) -> ((d0 * 4 + d2) floordiv (d1 * 4)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [0, 4]",
+            "(d0, d1, d2) -> ((d0 * 4 + d2) floordiv (d1 * 4)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-1, 3]",
+            "(d0, d1, d2) -> ((d0 * d1 + d2 mod d1) floordiv (d1 * 3)), domain: d0 in [-9, 9], d1 in [-5, -1], d2 in [-9, 9]",
+        ),
+    ),
+    "quotient-of-whole-multiple": RuleExample(
+        (
+            "(d0, d1) -> ((d0 - d0 mod d1) floordiv d1), domain: d0 in [-9, 9], d1 in [1, 5]",
+            "(d0, d1, d2) -> ((d2 - d0 * 2 + (d0 mod d1) * 2) floordiv d1), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-5, 5]",
+        ),
+        (
+            "(d0, d1) -> ((d0 - d0 mod d1) floordiv d1), domain: d0 in [-9, 9], d1 in [-5, -1]",
+            "(d0, d1) -> ((d0 + d0 mod d1) floordiv d1), domain: d0 in [-9, 9], d1 in [1, 5]",
+        ),
+    ),
+    "quotient-of-quotient-by-expression": RuleExample(
+        (
+            "(d0, d1, d2) -> ((d0 floordiv d1) floordiv d2), domain: d0 in [-9, 9], d1 in [-3, 3], d2 in [1, 4]",
+            "(d0, d1) -> ((d0 floordiv d1 + 3) floordiv 4), domain: d0 in [-9, 9], d1 in [1, 5]",
+            "(d0, d1) -> ((d0 floordiv 4) floordiv d1), domain: d0 in [-9, 9], d1 in [1, 5]",
+        ),
+        (
+            "(d0, d1, d2) -> ((d0 floordiv d1) floordiv d2), domain: d0 in [-9, 9], d1 in [1, 3], d2 in [-4, -1]",
+            "(d0, d1) -> (((d0 floordiv d1) * 3 + 3) floordiv 4), domain: d0 in [-9, 9], d1 in [1, 5]",
+        ),
+    ),
+    "quotient-of-remainder-by-expression": RuleExample(
+        (
+            "(d0, d1, d2) -> ((d0 mod (d1 * d2)) floordiv d1), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [1, 3]",
+            "(d0, d1) -> ((d0 mod (d1 * 4)) floordiv 4), domain: d0 in [-9, 9], d1 in [1, 5]",
+        ),
+        (
+            "(d0, d1) -> ((d0 mod d1) floordiv d1), domain: d0 in [-9, 9], d1 in [-5, -1]",
+            "(d0, d1, d2) -> ((d0 mod (d1 * d2)) floordiv d1), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-3, -1]",
+        ),
+    ),
     "quotient-small": RuleExample(
         ("(d0, d1) -> (d0 floordiv d1), domain: d0 in [0, 8], d1 in [0, 9], d1 - d0 in [1, 9]",),
         (
@@ -139,6 +193,27 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> (((d0 + d1 * 14) floordiv 3) mod 4), domain: d0 in [0, 99], d1 in [0, 99]",
             "(d0, d1) -> (((d0 + d1 * 13) floordiv 3) mod 5), domain: d0 in [0, 99], d1 in [0, 99]",
         ),
+    ),
+    "remainder-factor-outside": RuleExample(
+        (
+            "(d0, d1, d2) -> ((d0 * d1) mod (d1 * d2)), domain: d0 in [-9, 9], d1 in [1, 3], d2 in [-4, 4]",
+            "(d0, d1, d2) -> ((d0 * 4 + d2) mod (d1 * 4)), domain: d0 in [-9, 9], d1 in [-5, -1], d2 in [0, 3]",
+            "(d0, d1, d2) -> ((d0 * d1 + d2 mod d1) mod (d1 * 3)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-9, 9]",
+        ),
+        (
+            "(d0, d1, d2) -> ((d0 * d1) mod (d1 * d2)), domain: d0 in [-9, 9], d1 in [-3, -1], d2 in [1, 4]",
+            "(d0, d1, d2) -> ((d0 * 4 + d2) mod (d1 * 4)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [0, 4]",
+            "(d0, d1, d2) -> ((d0 * 4 + d2) mod (d1 * 4)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-1, 3]",
+        ),
+    ),
+    "remainder-of-remainder-by-expression": RuleExample(
+        (
+            "(d0, d1) -> ((d0 mod d1) mod d1), domain: d0 in [-9, 9], d1 in [-5, 5]",
+            "(d0, d1) -> ((d0 - d0 mod d1) mod d1), domain: d0 in [-9, 9], d1 in [-5, -1]",
+            "(d0, d1, d2) -> (((d0 mod (d1 * d2)) * d2 + 1) mod d1), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-3, 3]",
+            "(d0, d1) -> ((d0 mod (d1 * 4)) mod 4), domain: d0 in [-9, 9], d1 in [1, 5]",
+        ),
+        ("(d0, d1, d2) -> ((d0 mod d1) mod (d1 * d2)), domain: d0 in [-9, 9], d1 in [1, 5], d2 in [-3, 3]",),
     ),
     "remainder-small": RuleExample(
         ("(d0, d1) -> (d0 mod d1), domain: d0 in [0, 6], d1 in [7, 9]",),
@@ -352,6 +427,17 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> (min(min(d0, 3 - d0), d1) + max(min(d0, 3 - d0), d1) - d1), domain: d0 in [-4, 4], d1 in [-4, 4]",
         ),
         ("(d0, d1) -> (min(d0, d1) + max(d0, d1 + 1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
+    ),
+    "quotient-mirrored": RuleExample(
+        ("(d0, d1) -> ((-d0 - 1) floordiv d1 + 1), domain: d0 in [-9, 9], d1 in [1, 5]",),
+        ("(d0, d1) -> ((-d0 - 1) floordiv d1 + 1), domain: d0 in [-9, 9], d1 in [-5, -1]",),
+    ),
+    "extremum-factor-moved-out": RuleExample(
+        (
+            "(d0, d1, d2) -> (min(d0 * d1, d0 * d2)), domain: d0 in [0, 3], d1 in [-5, 5], d2 in [-5, 5]",
+            "(d0, d1, d2) -> (max(d0 * d1, d0 * d2)), domain: d0 in [-3, 0], d1 in [-5, 5], d2 in [-5, 5]",
+        ),
+        ("(d0, d1, d2) -> (min(d0 * d1, d0 * d2)), domain: d0 in [-1, 3], d1 in [-5, 5], d2 in [-5, 5]",),
     ),
     "extremum-of-last-step": RuleExample(
         (

@@ -18,7 +18,7 @@ from certificate_texts import Texts, forged
 from exact_maps import Style, random_map
 from indexing.certificates.checker.facts import Facts
 from indexing.certificates.checker.forms import Form, Forms, constant
-from indexing.certificates.checker.laws import compared, equations, rows, value_of
+from indexing.certificates.checker.laws import compared, equations, letters_in, rows, value_of
 from indexing.certificates.checker.questions import read as read_map
 from indexing.certificates.checker.table import Table
 
@@ -276,8 +276,22 @@ def test_comparisons_are_ranges() -> None:
     for _ in range(500):
         a, b = chosen.randint(-6, 6), chosen.randint(-6, 6)
         for sign, holds in COMPARED.items():
-            is_proved = Facts(forms).imply(*compared(forms, constant(a), sign, constant(b)))
+            apart = forms.nonzero(constant(a - b))
+            is_proved = Facts(forms).imply(
+                *(apart if sign is ast.NotEq else compared(forms, constant(a), sign, constant(b)))
+            )
             assert is_proved == holds(a, b), (a, sign, b)
+
+
+def test_a_product_is_not_zero_by_each_factor() -> None:
+    """A divisor is what a step replaces: a law whose letters are its factors needs no more than that the map has it."""
+    product = "(a, n, m) -> ((a * n) floordiv (n * (m - 3))), domain: a in [-9, 9], n in [-3, 3], m in [-4, 4]"
+    simple, made = ix.IndexingMap.parse(product).simplify(certificate=True)
+    assert "a floordiv (m - 3)" in str(simple) and made.check()
+    assert "max(-n, n) in [1, 3]" in str(simple)
+    assert letters_in(ast.parse("a * b * c", mode="eval").body) == ["a", "b", "c"]
+    with pytest.raises(LookupError, match="only a product of letters"):
+        letters_in(ast.parse("a - b", mode="eval").body)
 
 
 def test_a_remainder_inside_a_quotient_is_expanded_only_if_its_multiples_move_out() -> None:

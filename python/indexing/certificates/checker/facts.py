@@ -151,10 +151,11 @@ class Facts:
             return 0, min([*least, max(map(abs, spans[1])) - 1])
         if kind == "*":
             return reduce(multiplied, spans)
-        if kind != "/" or spans[1][0] <= 0 <= spans[1][1] or not are_finite(spans):
+        if kind != "/" or not are_finite(spans):
             return ANY
-        corners = [n // d for n in map(int, spans[0]) for d in map(int, spans[1])]
-        return min(corners), max(corners)
+        divisors = [d for d in {*map(int, spans[1]), -1, 1} if d and spans[1][0] <= d <= spans[1][1]]
+        corners = [n // d for n in map(int, spans[0]) for d in divisors]
+        return (min(corners), max(corners)) if corners else ANY
 
     # ------------------------------------------------------------------ by linear arithmetic
 
@@ -175,6 +176,8 @@ class Facts:
                 above = [self.forms.owns[k] - part for part in parts]
                 facts.add(self.forms.range(form, -inf, 0) for form in above)
                 cases.append([self.forms.range(form, 0, 0) for form in above])
+            elif kind == "%" and self.span(parts[1])[0] > 0:
+                facts.add([self.forms.range(self.forms.owns[k] - parts[1], -inf, -1)])
         return facts.has_no_solution() or (
             0 < prod(map(len, cases)) <= MAX_CASES
             and all(Facts(self.forms, [*facts, *case]).has_no_solution() for case in product(*cases))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from math import gcd, inf, prod
 from typing import TypeAlias
 
@@ -142,9 +143,17 @@ class Forms:
             return self.owns[sum(factors)]
         return self.unknown("*", *(self.owns[f] for f in factors))
 
+    def arguments(self, part: Form) -> list[Form]:
+        """Forms of which an argument of a minimum is the least: itself, or what it adds to a minimum, for each of that."""
+        inner = [(k, c) for k, c in part.items() if self.unknowns[k][0] == "min"]
+        if len(inner) != 1 or inner[0][1] < 0:
+            return [part]
+        (k, c) = inner[0]
+        return [part.plus(self.owns[k], -c).plus(x, c) for x in self.unknowns[k][1]]
+
     def least(self, parts: list[Form]) -> Form:
         """The least of forms: what all have in common stands outside, and of those that differ by a number one is left."""
-        parts = sorted(parts, key=lambda part: -part.get(0, 0))
+        parts = sorted(chain(*map(self.arguments, parts)), key=lambda part: -part.get(0, 0))
         parts = [*{frozenset((k, c) for k, c in part.items() if k): part for part in parts}.values()]
         if len(parts) == 1:
             return parts[0]
@@ -166,6 +175,7 @@ class Forms:
         """`n floordiv d`; multiples of a number are moved out."""
         m = d.number
         if m is None:
+            n, d = (-n, -d) if d[max(d)] < 0 else (n, d)
             return self.unknown("/", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
         if m == 0:
             return Form()  # it has no value
@@ -194,6 +204,7 @@ class Forms:
         """`n mod d`, in [0, |d|)."""
         if d.number is None:
             last = max(d)
+            d = -d if d[last] < 0 else d
             n -= d * (n.get(last, 0) // d[last])
             return self.unknown("%", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
         m = abs(d.number)

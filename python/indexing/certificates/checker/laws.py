@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from indexing.certificates.checker.forms import Form, Forms, Range
 from indexing.certificates.checker.table import made
 
-__all__ = ["compared", "equations", "rows", "value_of"]
+__all__ = ["compared", "equations", "letters_in", "rows", "value_of"]
 
 #: The bounds of the left side minus the right one; of "divides", of what is left of the right one by the left one.
 ENDS = {ast.LtE: (-inf, 0), ast.Lt: (-inf, -1), ast.Gt: (1, inf), ast.Eq: (0, 0), ast.In: (0, 0)}
@@ -92,6 +92,13 @@ def node_of(tree: Any) -> tuple[str, tuple[int, ...], Sequence[ast.expr]]:
 
 def compared(forms: Forms, left: Form, sign: type[ast.cmpop], right: Form) -> Range:
     """The range that says that a comparison holds."""
-    if sign is ast.NotEq:
-        return forms.nonzero(left - right)
     return forms.range(forms.remainder(right, left) if sign is ast.In else left - right, *ENDS[sign])
+
+
+def letters_in(product: ast.expr) -> list[str]:
+    """The letters of a product. Raises LookupError for anything else."""
+    if isinstance(product, ast.Name):
+        return [product.id]
+    if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+        return [*letters_in(product.left), *letters_in(product.right)]
+    raise LookupError("only a product of letters can be compared with 0")

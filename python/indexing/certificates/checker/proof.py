@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import inf
 
 from indexing.certificates.checker.facts import Facts
 from indexing.certificates.checker.forms import Form, Forms, Range, constant
-from indexing.certificates.checker.laws import compared, equations, rows, value_of
+from indexing.certificates.checker.laws import Comparison, compared, equations, letters_in, rows, value_of
 from indexing.certificates.checker.table import MapValues, Table, made
 from indexing.certificates.step import Refused, Step
 
@@ -134,14 +135,17 @@ class Proof:
                 if needs is not None:
                     new = value_of(right, self.forms, letters, same)
                     new = self.forms.times(new, factor)
-                    both = (
-                        (value_of(a, self.forms, letters), sign, value_of(b, self.forms, letters))
-                        for a, sign, b in needs
-                    )
-                    needed = [compared(self.forms, *sides) for sides in both]
+                    needed = [r for of in needs for r in self.conditions(of, letters, dict(step.bindings))]
                     return [*needed, self.forms.range(same.get(new, new) - after, 0, 0)]
         need(is_side, step.number, f"no side of {step.law} is what it replaces, for these letters")
         return claims
+
+    def conditions(self, of: Comparison, letters: Mapping[str, Form], nodes: Mapping[str, int]) -> list[Range]:
+        """The ranges that say that a comparison of a law holds; that a product of letters is not 0, by each factor."""
+        left, sign, right = of
+        if sign is ast.NotEq:
+            return [self.forms.nonzero(f) for letter in letters_in(left) for f in self.table.factors(nodes[letter])]
+        return [compared(self.forms, value_of(left, self.forms, letters), sign, value_of(right, self.forms, letters))]
 
     def claims(self, step: Step[int]) -> list[Range]:
         """The claims of a step, as ranges of forms."""

@@ -67,9 +67,16 @@ class Table:
             if kind in ("floordiv", "mod") and (
                 self.nodes[operands[1]][0] != "constant" or not any(self.nodes[operands[1]][1])
             ):
-                own |= {parts[1]}
+                own |= self.factors(operands[1])
             self.values.append(value)
             self.divisors.append(own)
+
+    def factors(self, node: int) -> frozenset[Any]:
+        """The values of which one is 0 where the node is."""
+        kind, numbers, operands = self.nodes[node]
+        if kind == "product" or (kind == "sum" and len(operands) == 1 and numbers[0] == 0 != numbers[1]):
+            return NONE.union(*map(self.factors, operands))
+        return frozenset([self.values[node]])
 
     def value(self, node: int | None) -> Any:
         """The value of a node. Raises LookupError if it has none."""

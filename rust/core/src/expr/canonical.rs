@@ -281,7 +281,7 @@ impl Arena {
     }
 
     /// Append the factors of `e` and return their constant factor.
-    fn push_factors(&mut self, e: Expr, factors: &mut Vec<Expr>) -> i64 {
+    pub(crate) fn push_factors(&mut self, e: Expr, factors: &mut Vec<Expr>) -> i64 {
         match self.node(e) {
             Node::Sum(constant, terms) => {
                 let content = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));

@@ -20,7 +20,22 @@ impl Arena {
         if a == b {
             return Ok(self.constant(1));
         }
+        if let Some(positive) = self.turned(b) {
+            if let Ok(n) = self.neg(a) {
+                return self.floordiv(n, positive);
+            }
+        }
         Ok(self.intern_binary(Tag::FloorDiv, a, b))
+    }
+
+    /// `-b` for a divisor without positive coefficients.
+    fn turned(&mut self, b: Expr) -> Option<Expr> {
+        match self.node(b) {
+            Node::Sum(constant, terms) if constant <= 0 && terms.iter().all(|t| t.coeff < 0) => {
+                self.neg(b).ok()
+            }
+            _ => None,
+        }
     }
 
     /// `a ceildiv b`, which is `-((-a) floordiv b)`.
@@ -145,6 +160,9 @@ impl Arena {
         self.divides_by_expressions = true;
         if self.as_constant(a) == Some(0) || a == b {
             return Ok(self.constant(0));
+        }
+        if let Some(positive) = self.turned(b) {
+            return self.modulo(a, positive);
         }
         Ok(self.intern_binary(Tag::Mod, a, b))
     }

@@ -22,7 +22,7 @@ laws! {
     "sum-digits-recombine", "sum", "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)", "u > 0, v > 0, x % u = z % u";
     "sum-difference-is-quotient", "sum", "c * x - c * (x % m) = c * m * (x / m)", "m > 0";
     "sum-difference-is-remainder", "sum", "c * x - c * m * (x / m) = c * (x % m)", "m > 0";
-    "quotient-divisor-negative", "floordiv", "x / -m = -x / m", "m > 0";
+    "quotient-divisor-negative", "floordiv", "x / -m = -x / m", "m != 0";
     "quotient-divisor-one", "floordiv", "x / 1 = x", "none";
     "quotient-of-quotient", "floordiv", "x / b / c = x / (b * c)", "b > 0, c > 0";
     "quotient-of-remainder", "floordiv", "x % (c * k) / c = x / c % k", "c > 0, k > 0";

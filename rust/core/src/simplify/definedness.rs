@@ -12,7 +12,7 @@ pub(crate) const POSITIVE: Interval = Interval { lower: 1, upper: i64::MAX };
 const NEGATIVE: Interval = Interval { lower: i64::MIN, upper: -1 };
 
 impl Arena {
-    /// The divisors below `roots` that are not constant, without duplicates.
+    /// The factors of divisors below `roots` that are not constant, without duplicates: a product is 0 where one of them is.
     pub(crate) fn divisors(&mut self, roots: impl Iterator<Item = Expr>) -> Vec<Expr> {
         if !self.divides_by_expressions {
             return Vec::new();
@@ -22,7 +22,7 @@ impl Arena {
         for e in self.post_order(&roots) {
             if let Node::FloorDiv(_, d) | Node::Mod(_, d) = self.node(e) {
                 if self.as_constant(d).is_none() {
-                    divisors.push(d);
+                    self.push_factors(d, &mut divisors);
                 }
             }
         }

@@ -13,11 +13,13 @@ type OfSum = fn(&Ranges, &Arena, i64, &[Term]) -> Option<Info>;
 /// Sums with more terms than this are not searched for pairs.
 const MAX_RELATED_TERMS: usize = 64;
 
-/// The traits of a sum of several terms: it contains a quotient, a quotient or remainder, a product, a remainder.
+/// The traits of a sum of several terms: it contains a quotient, a quotient or remainder, a product, a remainder, a remainder by an
+/// expression.
 const QUOTIENT: u16 = 1;
 const DIGIT: u16 = 2;
 const PRODUCT: u16 = 4;
 const REMAINDER: u16 = 8;
+const BY_EXPRESSION: u16 = 16;
 
 /// The laws of independent terms.
 pub(super) static TERMS: [Row<OfSum>; 1] = [Row {
@@ -41,7 +43,7 @@ pub(super) static TERMS: [Row<OfSum>; 1] = [Row {
 }];
 
 /// The laws of dependent terms.
-pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
+pub(super) static RELATED_TERMS: [Row<OfSum>; 5] = [
     Row {
         laws: &[law(
             "range-of-digits",
@@ -85,6 +87,11 @@ pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
         requires: REMAINDER,
         function: congruence_of_remainders,
     },
+    Row {
+        laws: &[law("range-below-divisor", "sum", "x % y - y <= -1", "y > 0")],
+        requires: BY_EXPRESSION,
+        function: range_below_divisor,
+    },
 ];
 
 /// The traits of a sum of several terms that depend on each other.
@@ -94,6 +101,7 @@ pub(super) fn traits_of(arena: &Arena, terms: &[Term]) -> u16 {
     }
     let has = terms.iter().fold(ALWAYS, |has, t| match arena.tag(t.expr) {
         Tag::FloorDiv => has | QUOTIENT | DIGIT,
+        Tag::Mod if arena.as_mod(t.expr).is_none() => has | BY_EXPRESSION,
         Tag::Mod => has | DIGIT | REMAINDER,
         Tag::Product => has | PRODUCT,
         _ => has,
@@ -260,6 +268,34 @@ fn congruence_of_remainders(ranges: &Ranges, arena: &Arena, constant: i64, terms
     let joined = |known, t: &Term| add_to_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
     let (modulus, residue) = expanded.iter().filter(|_| meets).fold(known, joined);
     (meets && modulus > 1).then(|| Info::congruent(modulus, residue))
+}
+
+/// The bounds of a sum with `c * (x mod y)` by `c * (y - 1)`, of which terms cancel with others.
+fn range_below_divisor(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let bounds = terms.iter().enumerate().filter_map(|(k, t)| {
+        let Node::Mod(_, y) = arena.node(t.expr) else { return None };
+        if arena.as_constant(y).is_some() || ranges.operand(arena, y).bounds.lower < 1 {
+            return None;
+        }
+        let one = [Term::new(1, y)];
+        let (inner, parts) = arena.as_sum(y, &one);
+        let mut sum = Interval::point(t.coeff.checked_mul(inner.checked_sub(1)?)?.checked_add(constant)?);
+        arena.charge(parts.len() * terms.len());
+        for (_, o) in terms.iter().enumerate().filter(|(i, _)| *i != k) {
+            let of_divisor = parts.iter().find(|p| p.expr == o.expr).map_or(0, |p| p.coeff);
+            let coeff = o.coeff.checked_add(t.coeff.checked_mul(of_divisor)?)?;
+            sum = sum.plus(ranges.of_term(arena, o.expr).bounds.scaled(coeff));
+        }
+        for p in parts.iter().filter(|p| terms.iter().all(|o| o.expr != p.expr)) {
+            sum = sum.plus(ranges.of_term(arena, p.expr).bounds.scaled(t.coeff.checked_mul(p.coeff)?));
+        }
+        Some(if t.coeff > 0 {
+            Interval::new(i64::MIN, sum.upper)
+        } else {
+            Interval::new(sum.lower, i64::MAX)
+        })
+    });
+    bounds.reduce(Interval::intersect).map(Info::of)
 }
 
 /// The bounds by `a * x + b * (x floordiv k) + c * (x mod k) = (a * k + b) * q + (a + c) * r`, where the quotient `q` and the

@@ -1,7 +1,7 @@
 //! Laws of `floordiv` on a domain.
 
 use super::min_max::{record_redundant, undominated};
-use super::{first_of, progress, rule, Row, ALWAYS, NONLINEAR};
+use super::{by_expression, first_of, progress, rule, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive, gcd_i64};
@@ -9,8 +9,6 @@ use crate::simplify::simplifier::Simplifier;
 
 /// A law of a quotient or remainder by a constant; its arguments are the expression, its dividend and its divisor.
 pub(super) type DivisorRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
-/// A law of a quotient or remainder by an expression; its arguments are the expression, its dividend and its divisor.
-pub(super) type ExpressionRule = fn(&mut Simplifier<'_>, Expr, Expr, Expr) -> Result<Option<Expr>>;
 
 /// The rules of quotients by constants.
 pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
@@ -90,29 +88,16 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
     ),
 ];
 
-/// The rules of quotients by expressions.
-pub(super) const QUOTIENTS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
-    Row::new(
-        rule("quotient-small", "floordiv", "x / y = 0", "0 <= x < y").always().on_domain(),
-        ALWAYS,
-        small,
-    ),
-    Row::new(
-        rule("quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0")
-            .always()
-            .on_domain(),
-        ALWAYS,
-        of_multiple,
-    ),
-];
-
 /// Simplifies a canonical quotient of simplified operands.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Node::FloorDiv(n, d) = s.arena.node(e) else { return Ok(None) };
-    match s.arena.as_constant(d) {
-        Some(m) => first_of(s, QUOTIENTS, traits(s, n), e, |s, f| f(s, e, n, m)),
-        None => first_of(s, QUOTIENTS_BY_EXPRESSIONS, ALWAYS, e, |s, f| f(s, e, n, d)),
+    if let Some(m) = s.arena.as_constant(d) {
+        let out = first_of(s, QUOTIENTS, traits(s, n), e, |s, f| f(s, e, n, m))?;
+        if out.is_some() || !s.arena.divides_by_expressions {
+            return Ok(out);
+        }
     }
+    by_expression::apply_quotient(s, e, n, d)
 }
 
 /// The traits of a dividend. Most laws apply only if it contains a quotient, a remainder or an extremum.
@@ -310,59 +295,6 @@ fn offset_redundant(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<
         numbers.into_iter().chain([("x", x)]).collect()
     });
     Ok(Some(out))
-}
-
-fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    let small = is_between_zero_and(s, n, d)?;
-    s.bind(|_| vec![("x", n), ("y", d)]);
-    Ok(small.then(|| s.arena.constant(0)))
-}
-
-/// Whether `0 <= n < d` on the domain.
-pub(super) fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<bool> {
-    let (a, b) = (s.bounds(n), s.bounds(d));
-    if a.lower < 0 {
-        return Ok(false);
-    }
-    s.reason(n);
-    s.reason(d);
-    // The bounds of the difference may be tighter than those of `n` and `d`.
-    let gap = s.arena.sub(d, n)?;
-    s.reason(gap);
-    Ok(a.upper < b.lower || s.bounds(gap).lower > 0)
-}
-
-fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
-    s.reason(d);
-    let q = s.floordiv(rest, d)?;
-    let out = s.combine(multiple, 1, q, 1)?;
-    s.bind(|_| vec![("x", multiple), ("y", d), ("z", rest)]);
-    Ok(Some(out))
-}
-
-/// `(x, z)` with `n = x * d + z`, if terms of `n` have the factor `d`.
-pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr, Expr)>> {
-    let (constant, terms) = s.arena.to_sum(n);
-    let (mut multiples, mut rest) = (Vec::new(), Vec::new());
-    for t in terms {
-        let factors = match s.arena.node(t.expr) {
-            Node::Product(args) => args.to_vec(),
-            _ => vec![t.expr],
-        };
-        match factors.iter().position(|f| *f == d) {
-            Some(k) => {
-                let others: Vec<Expr> =
-                    factors.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, f)| *f).collect();
-                multiples.push(Term::new(t.coeff, s.arena.product(&others)?));
-            }
-            None => rest.push(t),
-        }
-    }
-    if multiples.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some((s.sum(0, &multiples)?, s.sum(constant, &rest)?)))
 }
 
 impl Simplifier<'_> {

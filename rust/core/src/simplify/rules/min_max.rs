@@ -1,5 +1,6 @@
 //! Laws of `min` and `max` on a domain.
 
+use super::factors::Factors;
 use super::{first_of, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
@@ -42,6 +43,17 @@ pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
         .on_domain(),
         ALWAYS,
         of_last_step,
+    ),
+    Row::new(
+        rule(
+            "extremum-factor-moved-out",
+            "min, max",
+            "min(f * x, f * y) = f * min(x, y), min(g * x, g * y) = g * max(x, y)",
+            "0 <= f, g <= 0 (max alike)",
+        )
+        .on_domain(),
+        ALWAYS,
+        factor_moved_out,
     ),
 ];
 
@@ -99,6 +111,18 @@ fn as_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<(Expr, i64)>> {
 
 /// `min(a / m, b / m) = min(a, b) / m`, if that is cheaper.
 fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    if let &[x, y] = args {
+        if let (Node::FloorDiv(a, m), Node::FloorDiv(b, n)) = (s.arena.node(x), s.arena.node(y)) {
+            if m == n && s.arena.as_constant(m).is_none() && s.bounds(m).lower > 0 {
+                s.reason(m);
+                let inner = s.extremum(tag, &[a, b])?;
+                let raw = s.arena.floordiv(inner, m)?;
+                let out = s.cheaper_form(raw, e);
+                s.bind(|_| vec![("a", a), ("b", b), ("m", m)]);
+                return Ok(out);
+            }
+        }
+    }
     let mut quotients: Vec<(usize, Expr, i64)> = Vec::new();
     for (k, a) in args.iter().enumerate() {
         if let Some((x, m)) = as_quotient(s, *a)? {
@@ -117,6 +141,46 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
     new.push(s.arena.floordiv_constant(inner, m)?);
     let raw = s.arena.extremum(tag, &new)?;
     Ok(s.cheaper_form(raw, e))
+}
+
+/// `min(f * x, f * y) = f * min(x, y)` for a factor that is not negative, and `f * max(x, y)` for one that is not positive.
+fn factor_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    let &[a, b] = args else { return Ok(None) };
+    let is_product = |e: &&Expr| match s.arena.node(**e) {
+        Node::Sum(0, [t]) => s.arena.tag(t.expr) == Tag::Product,
+        _ => s.arena.tag(**e) == Tag::Product,
+    };
+    let Some(first) = args.iter().find(is_product) else { return Ok(None) };
+    let candidates = Factors::of(s.arena, *first).own;
+    for f in candidates {
+        let (Some(x), Some(y)) = (without_factor(s, a, f)?, without_factor(s, b, f)?) else { continue };
+        let bounds = s.bounds(f);
+        if bounds.lower < 0 && bounds.upper > 0 {
+            continue;
+        }
+        let is_turned = bounds.lower < 0;
+        let inner = s.arena.extremum(if is_turned { tag.opposite() } else { tag }, &[x, y])?;
+        let raw = s.arena.mul(f, inner)?;
+        s.reason(f);
+        if let Some(out) = s.cheaper_form(raw, e) {
+            s.bind(|a| {
+                let zero = a.constant(0);
+                let (f, g) = if is_turned { (zero, f) } else { (f, zero) };
+                vec![("f", f), ("g", g), ("x", x), ("y", y)]
+            });
+            return Ok(Some(out));
+        }
+    }
+    Ok(None)
+}
+
+/// `x` with `e = f * x`, if the factor is seen, or `e` is 0.
+fn without_factor(s: &mut Simplifier<'_>, e: Expr, f: Expr) -> Result<Option<Expr>> {
+    if s.arena.as_constant(e) == Some(0) {
+        return Ok(Some(e));
+    }
+    let by = Factors { number: 1, own: vec![f] };
+    Factors::of(s.arena, e).without(&by).map(|left| left.product(s.arena)).transpose()
 }
 
 /// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, if that is cheaper.

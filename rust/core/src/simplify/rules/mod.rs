@@ -6,17 +6,20 @@
 //! else calls them. Each application decreases the measure that `progress.rs` defines; debug builds assert this.
 
 mod any;
+mod by_expression;
 mod carry;
 mod combine;
 mod complete;
 mod division;
 mod extraction;
+mod factors;
 mod min_max;
 mod moved_terms;
 mod period;
 mod product;
 mod progress;
 mod recombine;
+mod recombine_products;
 mod remainder;
 mod split;
 mod sum;
@@ -65,8 +68,8 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
         rows.iter().map(|row| row.law)
     }
     let any = of(any::FIRST).chain(of(any::BEFORE_RESULT));
-    let quotients = of(division::QUOTIENTS).chain(of(division::QUOTIENTS_BY_EXPRESSIONS));
-    let remainders = of(remainder::REMAINDERS).chain(of(remainder::REMAINDERS_BY_EXPRESSIONS));
+    let quotients = of(division::QUOTIENTS).chain(by_expression::quotient_laws());
+    let remainders = of(remainder::REMAINDERS).chain(by_expression::remainder_laws());
     let last = of(min_max::EXTREMA).chain(of(product::PRODUCTS)).chain(of(values::VALUES));
     any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last).chain(extraction::laws())
 }

@@ -1,9 +1,9 @@
 //! Laws of `mod` on a domain.
 
-use super::division::{is_between_zero_and, multiples_of, traits, DivisorRule, ExpressionRule};
+use super::division::{traits, DivisorRule};
 use super::period::{completes, quotient_completed};
 use super::recombine::{congruent_dividend, Side};
-use super::{first_of, progress, rule, Row, ALWAYS, NONLINEAR};
+use super::{by_expression, first_of, progress, rule, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::canonical::signed_residue;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
@@ -20,11 +20,7 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
         ALWAYS,
         in_period,
     ),
-    Row::new(
-        rule("remainder-of-known-quotient", "mod", "x % m = x - m * q", "m > 0, x / m = q").on_domain(),
-        ALWAYS,
-        quotient_known,
-    ),
+    Row::new(by_expression::KNOWN_QUOTIENT, ALWAYS, quotient_known),
     Row::new(
         rule(
             "remainder-split",
@@ -79,23 +75,16 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
     ),
 ];
 
-/// The rules of remainders by expressions.
-pub(super) const REMAINDERS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
-    Row::new(rule("remainder-small", "mod", "x % y = x", "0 <= x < y").always().on_domain(), ALWAYS, small),
-    Row::new(
-        rule("remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0").always().on_domain(),
-        ALWAYS,
-        of_multiple,
-    ),
-];
-
 /// Simplifies a canonical remainder of simplified operands.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Node::Mod(n, d) = s.arena.node(e) else { return Ok(None) };
-    match s.arena.as_constant(d) {
-        Some(m) => first_of(s, REMAINDERS, traits(s, n), e, |s, f| f(s, e, n, m)),
-        None => first_of(s, REMAINDERS_BY_EXPRESSIONS, ALWAYS, e, |s, f| f(s, e, n, d)),
+    if let Some(m) = s.arena.as_constant(d) {
+        let out = first_of(s, REMAINDERS, traits(s, n), e, |s, f| f(s, e, n, m))?;
+        if out.is_some() || !s.arena.divides_by_expressions {
+            return Ok(out);
+        }
     }
+    by_expression::apply_remainder(s, e, n, d)
 }
 
 /// `n % m = n - m * k`, if all values of `n` lie in one period.
@@ -287,18 +276,4 @@ fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
         s.bind_carry(c, m);
         Ok(cheaper.then_some(out))
     })
-}
-
-fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    let small = is_between_zero_and(s, n, d)?;
-    s.bind(|_| vec![("x", n), ("y", d)]);
-    Ok(small.then_some(n))
-}
-
-fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
-    s.reason(d);
-    let out = s.modulo(rest, d)?;
-    s.bind(|_| vec![("x", multiple), ("y", d), ("z", rest)]);
-    Ok(Some(out))
 }

@@ -1,5 +1,6 @@
 //! Laws of sums on a domain.
 
+use super::recombine_products as products;
 use super::{combine, complete, first_of, period, recombine, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
@@ -33,6 +34,8 @@ const EXTREMUM: u16 = 16;
 const EXTREMA: u16 = 32;
 const PRODUCT: u16 = 64;
 const REMAINDERS: u16 = 128;
+/// There are quotients or remainders by expressions.
+const BY_EXPRESSION: u16 = 256;
 
 /// The rules of sums, in their order.
 static RULES: &[Rules] = &[
@@ -65,12 +68,7 @@ static RULES: &[Rules] = &[
                 recombine::halves_recombine,
             ),
             Row::new(
-                rule(
-                    "digits-recombine",
-                    "sum",
-                    "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v), w % u + u * (y % v) = (u - 1 - z + u * (y + z / u)) % (u * v)",
-                    "u > 0, v > 0, x % u = z % u, w % u = (-1 - z) % u",
-                ),
+                products::DIGITS_RECOMBINE,
                 REMAINDER | DEPENDENT,
                 recombine::digits_recombine,
             ),
@@ -84,10 +82,25 @@ static RULES: &[Rules] = &[
     Rules::EachTerm(
         Tag::FloorDiv,
         &[Row::new(
-            rule("quotient-recombines", "sum", "m * (x / m) = x - x % m", "m > 0"),
+            products::QUOTIENT_RECOMBINES,
             QUOTIENT,
             recombine::quotient_recombines,
         )],
+    ),
+    Rules::EachTerm(
+        Tag::Product,
+        &[
+            Row::new(products::QUOTIENT_RECOMBINES, BY_EXPRESSION, products::quotient_recombines),
+            Row::new(products::DIGITS_RECOMBINE, BY_EXPRESSION, products::digits_recombine),
+        ],
+    ),
+    Rules::EachTerm(
+        Tag::Mod,
+        &[Row::new(products::REMAINDER_MIRRORED, BY_EXPRESSION, products::remainder_mirrored)],
+    ),
+    Rules::EachTerm(
+        Tag::FloorDiv,
+        &[Row::new(products::QUOTIENT_MIRRORED, BY_EXPRESSION | QUOTIENT, products::quotient_mirrored)],
     ),
     Rules::Whole(&[
         Row::new(
@@ -166,7 +179,7 @@ static RULES: &[Rules] = &[
             period::remainder_of_values,
         ),
         Row::new(
-            rule("remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0"),
+            products::REMAINDER_MIRRORED,
             REMAINDER,
             combine::remainder_mirrored,
         ),
@@ -178,11 +191,14 @@ static RULES: &[Rules] = &[
     ]),
 ];
 
-/// The rules of sums as laws.
+/// The rules of sums as laws, each once.
 pub(super) fn laws() -> impl Iterator<Item = Law> {
     RULES.iter().flat_map(|rules| match rules {
         Rules::Whole(rows) => rows.iter().map(|row| row.law).collect::<Vec<_>>(),
-        Rules::EachTerm(_, rows) => rows.iter().map(|row| row.law).collect(),
+        // Those of divisors that are expressions are listed with those of constants.
+        Rules::EachTerm(_, rows) => {
+            rows.iter().filter(|row| row.requires != BY_EXPRESSION).map(|row| row.law).collect()
+        }
     })
 }
 
@@ -213,6 +229,9 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 fn traits(s: &Simplifier<'_>, terms: &[Term]) -> u16 {
     let dependent = s.arena.may_depend_on_each_other(terms);
     let mut has = if dependent { DEPENDENT } else { ALWAYS };
+    if s.arena.divides_by_expressions {
+        has |= BY_EXPRESSION;
+    }
     for t in terms {
         has |= match s.arena.tag(t.expr) {
             Tag::Mod if has & REMAINDER != 0 && dependent => REMAINDERS,
