@@ -7,10 +7,11 @@ from pathlib import Path
 
 import indexing as ix
 from constructor_examples import CONSTRUCTORS
-from domain_examples import DOMAINS, RANGES
+from domain_examples import DOMAINS
 from indexing import _core
 from law_claims import claims
 from proofs_by_hand import IN_STEPS, OF_WORDS
+from range_examples import RANGES
 from rule_examples import RULES
 from solver import Proof
 

@@ -11,11 +11,12 @@ import z3
 
 import indexing as ix
 from constructor_examples import CONSTRUCTORS
-from domain_examples import DOMAINS, RANGES
+from domain_examples import DOMAINS
 from exact_maps import Map, evaluate, read
 from indexing import _core
 from law_claims import Open, claims
 from proofs_by_hand import IN_STEPS, OF_WORDS
+from range_examples import RANGES
 from rule_examples import RULES
 from rules_docs import BY_HAND, PROOFS, rules_table
 from solver import Proof, Refuted, Writer

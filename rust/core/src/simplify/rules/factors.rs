@@ -40,7 +40,7 @@ impl Factors {
         arena.scale(product, self.number)
     }
 
-    /// What is left without the factors of another product, if it has all of them.
+    /// The rest without the factors of another product, if it has all of them.
     pub(super) fn without(mut self, by: &Factors) -> Option<Factors> {
         if self.number.checked_rem(by.number) != Some(0) {
             return None;
