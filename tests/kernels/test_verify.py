@@ -62,6 +62,19 @@ def test_an_index_is_named_as_no_other_in_scope() -> None:
         assert [c.status for c in checks if c.kind == "typed"] == [status]
 
 
+@pytest.mark.parametrize(
+    ("place", "size", "status"), [(TH_X, 32, "proved"), (TH_X // 2, 16, "refuted"), (TH_X * 2, 64, "refuted")]
+)
+def test_parts_in_scratch_memory_are_written_once(place: ix.SymbolicExpr, size: int, status: str) -> None:
+    """Threads that store to one element race; an element that nobody stores to holds anything."""
+    scratch = ir.Buffer("w0", "f32", (size,), "global", "scratch", 0)
+    part = ir.Store("w0", (place,), ir.Load("f32", "p0", (TH_X,)))
+    whole = ir.Store("o0", (TH_X,), ir.Load("f32", "p0", (TH_X,)))
+    built = kernel([part, whole], [given(0, "f32", 32), result(0, "f32", 32), scratch], 1, 32)
+    by_subject = {c.subject: c.status for c in verify(built).checks if c.kind == "written once"}
+    assert by_subject == {"output o0": "proved", "scratch w0": status}
+
+
 def test_an_access_outside_is_refuted() -> None:
     for shift, status in ((0, "proved"), (1, "refuted")):
         body = [ir.Store("o0", (TH_X + constant(shift),), ir.Constant("f32", 1.0))]

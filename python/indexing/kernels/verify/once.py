@@ -1,4 +1,6 @@
-"""The check of single writes: each element of an output is written exactly once, or, in an input's buffer, at most once."""
+"""The check of single writes: each element of an output, and of scratch memory that is stored to, is written exactly once,
+or, in an input's buffer, at most once.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,13 @@ MAX_STORES = 48  # an output has at most so many, since pairs of them are compar
 
 
 def check_written_once(kernel: Kernel) -> Iterator[Check]:
-    """One check for each output."""
+    """One check for each output, and for each scratch array that is stored to."""
     body = entry_accesses(kernel)
     once = _Once(body, Dependence(kernel, body))
     for buffer in kernel.buffers:
-        if buffer.role == "output":
-            yield once.checked(buffer, [a for a in body.accesses if a.buffer == buffer.name and a.kind != "load"])
+        writes = [a for a in body.accesses if a.buffer == buffer.name and a.kind != "load"]
+        if buffer.role == "output" or (buffer.role == "scratch" and any(a.kind == "store" for a in writes)):
+            yield once.checked(buffer, writes)
 
 
 class _Once:
@@ -83,7 +86,7 @@ class _Once:
 
 
 def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
-    return Check("written once", f"output {buffer.name}", status, reason)
+    return Check("written once", f"{buffer.role} {buffer.name}", status, reason)
 
 
 def are_apart(maps: Sequence[IndexingMap]) -> bool:
