@@ -23,6 +23,7 @@ OTHER_MEANINGS = {
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
     "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types
+    "kernels/solvers.py": {"cholesky"},  # a function of C
     "model/instruction_time.py": {"complex"},
     "show/graphviz_layout.py": {"dot"},  # a program of Graphviz
     "cli/folders.py": {"log"},  # the file of a run
@@ -160,6 +161,7 @@ def test_opcodes_are_shown_and_not_asked_about_outside_of_ops() -> None:
 def test_only_heroes_and_their_planners_ask_for_one_op() -> None:
     """By its block, `traits_of(hero) is TRANSPOSE`: emitters and the planner have kernels for few ops. All others ask traits."""
     kernels = {
+        "CHOLESKY",
         "CONCATENATE",
         "CONVOLUTION",
         "COPY",
@@ -171,6 +173,7 @@ def test_only_heroes_and_their_planners_ask_for_one_op() -> None:
         "SORT",
         "TOPK",
         "TRANSPOSE",
+        "TRIANGULAR_SOLVE",
     }
     structure = {"GET_TUPLE_ELEMENT", "TUPLE"}
     blocks = {id(op) for op in REGISTRY.values()}
