@@ -3,8 +3,9 @@
 use super::by_expression::OF_QUOTIENT;
 use super::factors::Factors;
 use super::rule;
+use super::sum::cheaper;
 use crate::error::Result;
-use crate::expr::{Expr, Node, Term, Terms};
+use crate::expr::{Expr, Node, Term};
 use crate::simplify::law::Law;
 use crate::simplify::simplifier::Simplifier;
 
@@ -120,23 +121,12 @@ pub(super) fn remainder_mirrored(
     k: usize,
 ) -> Result<Option<Expr>> {
     let Node::Mod(x, m) = s.arena.node(terms[k].expr) else { return Ok(None) };
-    let coeff = terms[k].coeff;
-    let Some(minus) = coeff.checked_neg().filter(|_| s.arena.as_constant(m).is_none()) else {
-        return Ok(None);
-    };
-    if s.bounds(m).lower < 1 {
+    if s.arena.as_constant(m).is_some() {
         return Ok(None);
     }
     let back = s.arena.affine(x, -1, -1)?;
-    let (rest, top) = (s.arena.modulo(back, m)?, s.arena.offset(m, -1)?);
-    let Some(raw) = cheaper(s, e, terms, &[k], &[Term::new(coeff, top), Term::new(minus, rest)])? else {
-        return Ok(None);
-    };
-    let mark = s.mark();
-    let mirrored = s.arena.sub(top, rest)?;
-    s.reason(m);
-    s.bind(|_| vec![("x", x), ("m", m)]);
-    Ok(Some(by_equal(s, raw, (&REMAINDER_MIRRORED, terms[k].expr, mirrored), mark)))
+    let (back, top) = (s.arena.modulo(back, m)?, s.arena.offset(m, -1)?);
+    mirrored(s, (e, terms, k), &REMAINDER_MIRRORED, (x, m), (top, back))
 }
 
 /// `x / m = -1 - (-1 - x) / m`, which moves a constant out, if that is cheaper.
@@ -147,11 +137,7 @@ pub(super) fn quotient_mirrored(
     k: usize,
 ) -> Result<Option<Expr>> {
     let Node::FloorDiv(x, m) = s.arena.node(terms[k].expr) else { return Ok(None) };
-    let coeff = terms[k].coeff;
-    let Some(minus) = coeff.checked_neg().filter(|_| s.arena.as_constant(m).is_none()) else {
-        return Ok(None);
-    };
-    if s.bounds(m).lower < 1 {
+    if s.arena.as_constant(m).is_some() {
         return Ok(None);
     }
     let back = s.arena.affine(x, -1, -1)?;
@@ -159,30 +145,28 @@ pub(super) fn quotient_mirrored(
     if s.cost(back) >= s.cost(x) {
         return Ok(None);
     }
-    let (back, one) = (s.arena.floordiv(back, m)?, s.arena.constant(1));
-    let Some(raw) = cheaper(s, e, terms, &[k], &[Term::new(minus, one), Term::new(minus, back)])? else {
+    let (back, top) = (s.arena.floordiv(back, m)?, s.arena.constant(-1));
+    mirrored(s, (e, terms, k), &QUOTIENT_MIRRORED, (x, m), (top, back))
+}
+
+/// A term that a law says to be `top - back`, for a positive divisor `m` of `x`, replaced by that, if that is cheaper.
+fn mirrored(
+    s: &mut Simplifier<'_>,
+    (e, terms, k): (Expr, &[Term], usize),
+    law: &Law,
+    (x, m): (Expr, Expr),
+    (top, back): (Expr, Expr),
+) -> Result<Option<Expr>> {
+    let Term { coeff, expr } = terms[k];
+    let Some(minus) = coeff.checked_neg().filter(|_| s.bounds(m).lower > 0) else { return Ok(None) };
+    let Some(raw) = cheaper(s, e, terms, &[k], &[Term::new(coeff, top), Term::new(minus, back)])? else {
         return Ok(None);
     };
     let mark = s.mark();
-    let mirrored = s.arena.affine(back, -1, -1)?;
+    let other = s.arena.sub(top, back)?;
     s.reason(m);
     s.bind(|_| vec![("x", x), ("m", m)]);
-    Ok(Some(by_equal(s, raw, (&QUOTIENT_MIRRORED, terms[k].expr, mirrored), mark)))
-}
-
-/// `e` without the terms at `gone` and with the terms `new`; `None` if that is not cheaper.
-fn cheaper(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    gone: &[usize],
-    new: &[Term],
-) -> Result<Option<Expr>> {
-    let mut all: Terms =
-        terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t).collect();
-    all.extend_from_slice(new);
-    let raw = s.arena.sum(s.arena.constant_part(e), &all)?;
-    Ok((s.cost(raw) < s.cost(e)).then_some(raw))
+    Ok(Some(by_equal(s, raw, (law, expr, other), mark)))
 }
 
 /// The simplified `raw`, which equals a sum by an equality within it: the law of that is recorded by itself.

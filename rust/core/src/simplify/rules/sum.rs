@@ -278,7 +278,7 @@ pub(super) fn shares_variables(s: &Simplifier<'_>, terms: &[Term], k: usize) -> 
 }
 
 /// `e` without the terms at `gone` and with the terms `new`; `None` if that is not cheaper.
-fn cheaper(
+pub(super) fn cheaper(
     s: &mut Simplifier<'_>,
     e: Expr,
     terms: &[Term],
