@@ -302,8 +302,8 @@ def test_parameters_behind_and_beside_a_hero_have_maps() -> None:
     assert [(r.operand, r.total.asked, r.coalesced) for r in accesses.reads] == [(0, 24576, True), (1, 24576, True)]
 
 
-def test_iterations_of_loops_that_begin_at_the_thread_are_warp_instructions() -> None:
-    """132 vectors of 4 for 64 threads: iterations of 64, 64 and 4 threads."""
+def test_turns_of_a_block_are_warp_instructions() -> None:
+    """132 vectors of 4 for 64 threads: turns of 64, 64 and 4 threads."""
     module = ix.hlo.parse("ENTRY e { p = f32[528] parameter(0) ROOT n = f32[528] negate(p) }")
     answer = ix.coalescing(ix.emit(module, block_size=64, vector_width=4, max_blocks=1, dialect="cuda"))
     assert [(a.total.instructions, a.total.asked, a.total.sectors) for a in answer.accesses] == 2 * [(5, 2112, 66)]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing._core import constant
 from indexing.device.table import portable_device
 from indexing.errors import IndexingError
 from indexing.kernels.ir.nodes import For, If, Load, statements
@@ -56,6 +57,14 @@ def test_threads_cover_each_element_once_and_agree(sizes: str, knobs: dict[str, 
     kernel = ix.emit(entry(text), "c", **knobs)
     shape = tuple(int(s) for s in sizes.split(",") if s)
     assert sorted(written(kernel)) == list(itertools.product(*map(range, shape)))
+
+
+def test_all_threads_of_a_block_take_as_many_turns() -> None:
+    """Lanes with other numbers of turns would part in loops that a compiler unrolls: the last turn has a condition instead."""
+    kernel = ix.emit(entry(CHAIN.format(kind="f32", count=100)), "cuda", block_size=24, vector_width=1, max_blocks=2)
+    (turns,) = [s for s in statements(kernel.ir.body) if isinstance(s, For)]
+    assert (turns.start, turns.stop, turns.step) == (constant(0), constant(3), 1)
+    assert sorted(written(kernel)) == [(k,) for k in range(100)]
 
 
 @pytest.mark.parametrize(

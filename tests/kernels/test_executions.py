@@ -14,6 +14,7 @@ from ir_kernels import TH_X, given, kernel, result
 
 STEP, LANE = variable(6), variable(7)
 LOOPS = {"step": ("loop", 0, 3), "vector_index": ("loop", 0, 3)}
+OTHERS = {**LOOPS, "step_2": ("loop", 0, 3), "vector_index_2": ("loop", 0, 3)}
 
 
 def load(name: str, index: SymbolicExpr = TH_X) -> ir.Statement:
@@ -32,6 +33,7 @@ def several(*conditions: ir.Value) -> ir.If:
     return ir.If(conditions, (STORE,), (load("a"),))
 
 
+SWAPS = TARGETS["cuda"].compares_and_swaps
 BOUND = ir.Within(TH_X, None, 15)  # half of the threads
 DATA = ir.Op("lt", "pred", (ir.Load("f32", "p1", ()), ir.Constant("f32", 0.0)))
 STORE = ir.Store("o0", (TH_X,), ir.Constant("f32", 0.0))
@@ -103,6 +105,16 @@ def test_loads(name: str) -> None:
     assert all(e.is_certain for e in loads) == is_certain
 
 
+@pytest.mark.parametrize(("offset", "may_merge"), [(0, True), (512, False)])
+def test_short_loops_over_the_same_elements_may_be_merged(offset: int, may_merge: bool) -> None:
+    """Vectors of rows that are read again, in loops of their own; not other vectors."""
+    first = loop(loop(load("a", TH_X * 16 + STEP * 4 + LANE), number=7))
+    place = TH_X * 16 + variable(8) * 4 + variable(9) + offset
+    second = loop(loop(load("b", place), number=9), number=8)
+    k = kernel([first, second], [given(0, "f32", 1024), result(0, "f32", 32)], block=32, **OTHERS)
+    assert [e.may_merge for e in global_executions(k, {"p0"}).of["p0", "load"]] == [False, may_merge]
+
+
 def test_stores_are_never_merged() -> None:
     k = kernel([loop(STORE), STORE], [result(0, "f32", 32)], block=32, **LOOPS)
     assert threads([(e.map, e.times) for e in global_executions(k).of["o0", "store"]]) == 4 * 32 + 32
@@ -121,7 +133,7 @@ def test_a_loop_with_a_barrier_counts_once() -> None:
     taken = ir.Let("a", ir.Load("f32", "tile", (TH_X,)))
     body = [loop(cell, ir.Barrier(), taken, ir.Let("b", ir.Load("f32", "tile", (TH_X,))), ir.Barrier())]
     buffers = [result(0, "f32", 32), ir.Buffer("tile", "f32", (32,), "shared")]
-    actual = shared_executions(kernel(body, buffers, block=32, **LOOPS))
+    actual = shared_executions(kernel(body, buffers, block=32, **LOOPS), SWAPS)
     assert [(a.kind, e.map.count() * e.times) for a, e in actual] == [("store", 128), ("load", 128)]
 
 
@@ -130,7 +142,7 @@ def test_a_shared_load_that_is_needed_under_a_condition_may_be_done_by_fewer() -
     buffers = [result(0, "f32", 32), ir.Buffer("tile", "f32", (32,), "shared")]
     taken = [ir.Var("a", "f32", ir.Constant("f32", 0.0)), ir.Assign("a", ir.Load("f32", "tile", (TH_X,)))]
     for body, may_merge in ([*taken, when(BOUND, USE)], True), ([*taken, USE], False):
-        actual = shared_executions(kernel(body, buffers, block=32))
+        actual = shared_executions(kernel(body, buffers, block=32), SWAPS)
         assert [(e.map.count(), e.may_merge) for _, e in actual] == [(32, may_merge)]
 
 
@@ -193,3 +205,13 @@ def test_updates_load_where_the_target_compares_and_swaps_or_looks_first(opcode:
         loads = executed.get(("o0", "load"), ())
         assert threads([(e.map, e.times) for e in loads]) == 32 * (is_loaded and role == "output")
     assert ("o0", "load") not in global_executions(k).of
+
+
+@pytest.mark.parametrize(("opcode", "times"), [("add", 0), ("maximum", 2)])
+def test_updates_of_shared_memory_load_each_element_that_they_compare_and_swap(opcode: str, times: int) -> None:
+    """There, vectors are updated element by element, whatever functions global memory has."""
+    values = (ir.Constant("f32", 0.0),) * 2
+    update = ir.AtomicUpdate("tile", (TH_X * 2,), "combine0", values, opcode)
+    k = kernel([update], [result(0, "f32", 32), ir.Buffer("tile", "f32", (64,), "shared")], block=32)
+    actual = [(a.kind, a.width, e.map.evaluate([3, 0, 0, 0, 0, 0]), e.times) for a, e in shared_executions(k, SWAPS)]
+    assert actual == [("load", 1, (6,), times)] * (times > 0)

@@ -350,7 +350,7 @@ def test_plans_are_ranked_as_their_loops_are() -> None:
     text = "ENTRY f { p = f32[1024,1024] parameter(0)\n ROOT n = f32[1024,1024] negate(p) }"
     plans = {"block_size": [128, 512, 8], "vector_width": [1, 2, 1], "max_blocks": [2**31 - 1, 1, 4096]}
     prediction = ix.predict(ix.hlo.parse(text).entry, plans, device="cpu")
-    assert prediction.time[0] * 3 < prediction.time[1] and prediction.time[0] * 3 < prediction.time[2]
+    assert prediction.time[0] * 3 < prediction.time[1] and prediction.time[0] * 1.5 < prediction.time[2]
     assert (
         not prediction.exact.any()
         and (prediction.operations > 0).all()

@@ -302,7 +302,7 @@ class Kernel:
         element = {b.name: storage_bytes(b.element_type) for b in form.buffers if b.space == "shared"}
         return tuple(
             SharedAccess("load" if a.kind == "load" else "store", a.buffer, element[a.buffer] * a.width, e)
-            for a, e in (shared_executions(form) if element else ())
+            for a, e in (shared_executions(form, self.target.compares_and_swaps) if element else ())
         )
 
     @cached_property

@@ -124,22 +124,10 @@ class StatementBuilder:
     def loop(self, size: int, name: str = "r", *, lanes: bool = False) -> Iterator[SymbolicExpr]:
         """Run the block for each index from 0 to `size` - 1."""
         index = self.scope.add(self.fresh(name), 0, size - 1, "loop")
-        with self._for(index, constant(0), constant(size), 1, lanes):
-            yield index
-
-    @contextmanager
-    def strided_loop(self, name: str, start: SymbolicExpr, stop: int, step: int) -> Iterator[SymbolicExpr]:
-        """Run the block for start, start + step, ... below `stop`."""
-        index = self.scope.add(self.fresh(name), self.scope.range(start).lower, stop - 1, "loop")
-        with self._for(index, start, constant(stop), step):
-            yield index
-
-    def _for(
-        self, index: SymbolicExpr, start: SymbolicExpr, stop: SymbolicExpr, step: int, lanes: bool = False
-    ) -> AbstractContextManager[None]:
         number = index.variable_index
         assert number is not None
-        return self._block(lambda body: ir.For(number, start, stop, step, body, lanes))
+        with self._block(lambda body: ir.For(number, constant(0), constant(size), 1, body, lanes)):
+            yield index
 
     def when(self, conditions: Sequence[Value]) -> AbstractContextManager[None]:
         """Run the block if all conditions hold."""

@@ -127,15 +127,10 @@ class Call:
 
 @dataclass
 class Accesses:
-    """All memory accesses of a body, in program order.
-
-    `by_iteration`: a range variable of a map counts the iterations of a loop whose first counter differs by thread; else it is
-    the counter.
-    """
+    """All memory accesses of a body, in program order."""
 
     variables: tuple[ir.IndexVariable, ...]
     given: int  # the number of leading variables that are given: thread ids, or the index of a function
-    by_iteration: bool = False
     accesses: list[Access] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -152,8 +147,7 @@ class Accesses:
     promises: dict[int, str] = field(default_factory=dict)
     arrivals: dict[str, Access] = field(default_factory=dict)  # counter increments, by the names of the old values
     counters: dict[str, Access] = field(default_factory=dict)  # the same, by the shared buffers that hold these values
-    # The first counters of loops, if not constant, and the steps.
-    starts: dict[int, tuple[SymbolicExpr, int]] = field(default_factory=dict)
+    uneven: set[int] = field(default_factory=set)  # the loops whose first counters are not constant
 
     def collect(self, body: ir.Block, results: Iterable[ir.Value] = ()) -> Accesses:
         """Collect the accesses of the body and of the values that it returns."""
@@ -177,15 +171,10 @@ class Accesses:
         places = [variable(0)] * len(self.variables)
         for k, number in enumerate(order):
             places[number] = variable(k + 1 if lanes > 1 and k >= first_data else k)
-            if self.by_iteration and number in self.starts:
-                start, step = self.starts[number]
-                places[number] = start.replace_variables(places) + step * places[number]
         expressions = [e.replace_variables(places) for e in results]
         if lanes > 1:
             expressions[-1] = expressions[-1] + variable(first_data)
         constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
-        if self.by_iteration:
-            constraints += [(places[k], self.variables[k].interval) for k in loops if k in self.starts]
         if not is_for_all_threads:
             constraints += self._outside(context)
         dims = [self._variable(k) for k in range(self.given)]
@@ -221,8 +210,6 @@ class Accesses:
 
     def _variable(self, number: int) -> Variable:
         v = self.variables[number]
-        if self.by_iteration and number in self.starts:
-            return Variable(v.name, Interval(0, (v.interval.upper - v.interval.lower) // self.starts[number][1]))
         return Variable(v.name, v.interval)
 
     # ------------------------------------------------------------ statements
@@ -349,7 +336,7 @@ class Accesses:
         start, stop = context.at(s.start), context.at(s.stop)
         self._claim_counter(s, start, stop, context)
         if start.constant_value is None:
-            self.starts[s.variable] = start, s.step
+            self.uneven.add(s.variable)
         constraints = [*context.constraints]
         interval = self.variables[s.variable].interval
         if start.constant_value != interval.lower:
@@ -407,18 +394,16 @@ def defined_by(s: ir.Statement) -> str:
 
 
 @lru_cache(maxsize=KEPT)
-def entry_accesses(kernel: ir.Kernel, by_iteration: bool = False) -> Accesses:
+def entry_accesses(kernel: ir.Kernel) -> Accesses:
     """The accesses of the entry, from thread ids; those of called functions are not included."""
-    return Accesses(kernel.variables, 6, by_iteration).collect(kernel.body)
+    return Accesses(kernel.variables, 6).collect(kernel.body)
 
 
 @lru_cache(maxsize=KEPT)
-def all_accesses(kernel: ir.Kernel, by_iteration: bool = False) -> tuple[tuple[str, Accesses], ...]:
+def all_accesses(kernel: ir.Kernel) -> tuple[tuple[str, Accesses], ...]:
     """The accesses of each function, by its name, and of the entry, by the kernel's name."""
-    functions = (
-        (f.name, Accesses(f.variables, len(f.index), by_iteration).collect(f.body, f.results)) for f in kernel.functions
-    )
-    return *functions, (kernel.name, entry_accesses(kernel, by_iteration))
+    functions = ((f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)) for f in kernel.functions)
+    return *functions, (kernel.name, entry_accesses(kernel))
 
 
 @dataclass(frozen=True, slots=True)

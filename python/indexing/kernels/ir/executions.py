@@ -104,24 +104,38 @@ def _registers(kernel: Kernel) -> set[str]:
 
 def cell_executions(kernel: Kernel, buffers: Collection[str]) -> Iterator[tuple[Access, Execution]]:
     """The executions of the accesses to buffers of one dimension, as maps to cells: elements, or vectors of them; without
-    those of functions with too many callers.
+    those of functions with too many callers. Of an atomic update of a vector in shared memory, the cell is its first element.
     """
+    shared = _shared(kernel)
     memory = Memory(kernel)
     written = _written(kernel, memory)
     needed = NeededValues(kernel.body, _registers(kernel))
     for name, body, accesses, callers in _through_functions(kernel, buffers, set()):
         for a, inside, is_equal in _unmerged(body, accesses, memory, written):
-            cells = replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1)
+            width = 1 if a.kind == "atomic" and a.buffer in shared else a.width
+            cells = replace(a, index=(*a.index[:-1], a.index[-1] // width), width=1)
             is_load_of_entry = a.kind == "load" and name == kernel.name
             may_go = is_load_of_entry and needed.only_under_condition(a.definition, path_of(a))
             for e in _by_threads(_execution(body, cells, inside, is_equal or may_go), callers):
                 yield a, e
 
 
-def shared_executions(kernel: Kernel) -> Iterator[tuple[Access, Execution]]:
-    """The executions of the loads and stores of shared memory, as maps to cells: elements, or vectors of them."""
-    shared = {b.name for b in kernel.buffers if b.space == "shared"}
-    return ((a, e) for a, e in cell_executions(kernel, shared) if a.kind != "atomic")
+def shared_executions(
+    kernel: Kernel, compares_and_swaps: Callable[[str, str], bool]
+) -> Iterator[tuple[Access, Execution]]:
+    """The executions of the loads and stores of shared memory, as maps to cells: elements, or vectors of them. An atomic update
+    is a load of each of its elements where a target compares and swaps it, by its operation and the element type.
+    """
+    shared = _shared(kernel)
+    for a, e in cell_executions(kernel, shared):
+        if a.kind != "atomic":
+            yield a, e
+        elif compares_and_swaps(a.opcode, shared[a.buffer]):
+            yield replace(a, kind="load", width=1), replace(e, times=e.times * a.width)
+
+
+def _shared(kernel: Kernel) -> dict[str, str]:
+    return {b.name: b.element_type for b in kernel.buffers if b.space == "shared"}
 
 
 def _written(kernel: Kernel, memory: Memory) -> set[str]:
@@ -135,7 +149,7 @@ def _through_functions(
     its buffers become `unknown`.
     """
     threads: dict[str, dict[IndexingMap, bool]] = {}  # to a function's index, and whether no data decides
-    for name, body in reversed(all_accesses(kernel, by_iteration=True)):
+    for name, body in reversed(all_accesses(kernel)):
         callers: _Callers = [*threads.get(name, {}).items()]
         callers = [(None, True)] if name == kernel.name else callers
         accesses = [a for a in body.once if a.buffer in buffers]
@@ -197,13 +211,16 @@ def _lanes(body: Accesses, a: Access) -> Iterator[int]:
 
 
 def _unrolled(body: Accesses, a: Access) -> Iterator[tuple[SymbolicExpr, ...]]:
-    """The index of an access, and its index in each iteration of a short loop around it, which a compiler may unroll."""
-    yield a.index
-    for loop in a.context.loops:
-        interval = body.variables[loop].interval
-        if loop in _used(a.index) and len(interval) <= MAX_LANES:
-            for value in range(interval.lower, interval.upper + 1):
-                yield tuple(e.replace({variable(loop): constant(value)}) for e in a.index)
+    """The index of an access, and its index in each iteration of a short loop around it, which a compiler may unroll. Counters
+    of short loops have numbers by their order, so that equal indices in other loops are equal.
+    """
+    used, intervals = _used(a.index), body.intervals
+    short = [k for k in a.context.loops if k in used and len(intervals[k]) <= MAX_LANES]
+    counters = {variable(k): variable(len(intervals) + n) for n, k in enumerate(short)}
+    yield tuple(e.replace(counters) for e in a.index)
+    for loop in short:
+        for value in range(intervals[loop].lower, intervals[loop].upper + 1):
+            yield tuple(e.replace({**counters, variable(loop): constant(value)}) for e in a.index)
 
 
 def _is_no_vector(body: Accesses, a: Access, buffer: Buffer) -> bool:

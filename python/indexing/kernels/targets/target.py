@@ -88,6 +88,10 @@ class Target:
         """
         if f"{opcode}_at_{element_type}_{count}" in self.library:
             return opcode != "add"
+        return self.compares_and_swaps(opcode, element_type)
+
+    def compares_and_swaps(self, opcode: str, element_type: str) -> bool:
+        """Whether an atomic update of an element by itself loads it first, to compare and swap it."""
         return (opcode, element_type) not in self.atomics
 
     def multiplies_matrices(self, instruction: str) -> bool:

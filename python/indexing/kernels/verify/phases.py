@@ -187,7 +187,7 @@ def _barriers(body: Accesses, at: Time, context: Context, looped: Set[int]) -> I
 
 def _check_barrier(body: Accesses, context: Context, now: Counters, looped: Set[int]) -> bool:
     """Whether threads reach a barrier with these counters of loops; raises IndexingError if not all or none do."""
-    if any(k in body.starts for k in looped):
+    if any(k in body.uneven for k in looped):
         raise IndexingError("iterations of a loop with barriers differ by thread")
     m = _at(body, context, [constant(0)], 1, now)
     if m.is_known_empty:

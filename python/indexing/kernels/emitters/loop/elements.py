@@ -231,12 +231,19 @@ class _Body:
         if plan.shared:
             self._share()
         first = thread_id("bl_x") * plan.block_size + thread_id("th_x")
-        if plan.chunks > 1:
-            with body.strided_loop("chunk", first, plan.groups, plan.blocks * plan.block_size) as group:
-                self._group(group)
+        if plan.chunks == 1:
+            self._within(first)
             return
-        with guarded(body, body.within(first, 0, plan.groups - 1)), body.base_scope():
-            self._group(body.named_index("i", first, 0, plan.groups - 1))
+        with body.loop(
+            plan.chunks, "chunk"
+        ) as chunk:  # as often for all threads, so that those of a warp stay together
+            self._within(body.scope.simplify(first + chunk * (plan.blocks * plan.block_size)))
+
+    def _within(self, place: SymbolicExpr) -> None:
+        """Build the vector at a place, if there is one."""
+        body, last = self.body, self.plan.groups - 1
+        with guarded(body, body.within(place, 0, last)), body.base_scope():
+            self._group(body.named_index("i", place, 0, last))
 
     def _share(self) -> None:
         """Build the reductions of which the block needs one result, by all of its threads, or by those of each warp."""
