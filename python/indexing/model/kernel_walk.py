@@ -73,10 +73,7 @@ class KernelWalk:
     def probability(self, condition: Value) -> float:
         """The probability of a condition: of an index by its range; one block is the last to arrive; of data a half."""
         if isinstance(condition, ir.Within):
-            bounds = self._bounds(condition.expression)
-            low = bounds.lower if condition.lower is None else max(bounds.lower, condition.lower)
-            high = bounds.upper if condition.upper is None else min(bounds.upper, condition.upper)
-            return max(high - low + 1, 0) / (bounds.upper - bounds.lower + 1)
+            return condition.share(self._bounds(condition.expression))
         if isinstance(condition, ir.Op) and condition.opcode == "eq" and isinstance(condition.operands[0], ir.Load):
             counted = condition.operands[1]
             if isinstance(counted, ir.Constant) and isinstance(counted.value, int):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from indexing._core import SymbolicExpr, variable
+from indexing._core import Interval, SymbolicExpr, variable
 from indexing.cached import cached_property
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value
@@ -20,23 +20,37 @@ def names_of(statement: ir.Statement) -> tuple[str, ...]:
     return statement.names if isinstance(statement, ir.CallFunction) else ()
 
 
+def changed_by(statement: ir.Statement) -> tuple[str, ...]:
+    """The variables that a statement itself gives new values."""
+    if isinstance(statement, ir.Assign):
+        return (statement.name,)
+    return statement.names if isinstance(statement, ir.GroupReduce) else ()
+
+
 class Names:
     """The index variables and the names of a function that copies are added to."""
 
-    def __init__(
-        self, variables: Sequence[ir.IndexVariable], body: ir.Block, parameters: Sequence[ir.Ref] = ()
-    ) -> None:
-        """Start with the variables and names of a function."""
-        self.variables = list(variables)
-        self._given = (variables, body, parameters)
+    def __init__(self, function: ir.Function | ir.Kernel) -> None:
+        """Start with the variables and names of a function, or of the entry of a kernel."""
+        self.variables = list(function.variables)
+        self._function = function
         self._counts: dict[str, int] = {}
+
+    @property
+    def intervals(self) -> list[Interval]:
+        """The intervals of the index variables."""
+        return [v.interval for v in self.variables]
+
+    def simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
+        """The simplified expression, for index variables in their intervals."""
+        return expression.simplify(self.intervals)
 
     @cached_property
     def used(self) -> set[str]:
         """The names in use, collected on first access, since most functions never need a fresh one."""
-        variables, body, parameters = self._given
-        used = {n for s in ir.statements(body) for n in names_of(s)}
-        return used.union((p.name for p in parameters), (v.name for v in variables))
+        f = self._function
+        used = {n for s in ir.statements(f.body) for n in names_of(s)}
+        return used.union((p.name for p in f.parameters), (v.name for v in f.variables))
 
     def fresh(self, name: str) -> str:
         """A name like `name` that is not in use yet."""
@@ -49,6 +63,15 @@ class Names:
             self._counts[stem] = count
         self.used.add(name)
         return name
+
+    def add_variable(self, like: ir.IndexVariable) -> int:
+        """The number of a new index variable, with a name like that of another, and its interval."""
+        self.variables.append(replace(like, name=self.fresh(like.name)))
+        return len(self.variables) - 1
+
+    def copied(self, body: ir.Block, places: Mapping[int, SymbolicExpr] | None = None) -> ir.Block:
+        """A copy of a part of the function's body, with `places` in the place of index variables."""
+        return Copying(self, self.variables, body, places or {}, {}).body
 
 
 class Copying:
@@ -71,10 +94,8 @@ class Copying:
             for name in names_of(s):
                 self._names[name] = names.fresh(name)
             if isinstance(s, ir.LetIndex | ir.For):
-                own = source[s.variable]
-                self._targets[s.variable] = len(names.variables)
-                self._places[s.variable] = variable(len(names.variables))
-                names.variables.append(replace(own, name=names.fresh(own.name)))
+                number = self._targets[s.variable] = names.add_variable(source[s.variable])
+                self._places[s.variable] = variable(number)
         self.body = rewrite_blocks(body, lambda block: tuple(map(self._statement, block)))
 
     def value(self, value: ir.Value) -> ir.Value:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from indexing._core import Interval, SymbolicExpr
 from indexing.cached import cached_property
@@ -62,6 +62,27 @@ class Within:
     def type(self) -> str:
         """The type, `pred`."""
         return "pred"
+
+    @property
+    def negated(self) -> Within | None:
+        """The condition that holds where this one, of a single bound, does not; None for two bounds."""
+        if self.lower is None and self.upper is not None:
+            return Within(self.expression, self.upper + 1, None)
+        return Within(self.expression, None, self.lower - 1) if self.upper is None and self.lower is not None else None
+
+    def decided(self, values: Interval) -> bool | None:
+        """Whether the condition holds for all values of an interval, or for none; None if that depends on the value."""
+        lower = values.lower if self.lower is None else self.lower
+        upper = values.upper if self.upper is None else self.upper
+        if lower <= values.lower and values.upper <= upper:
+            return True
+        return False if values.upper < lower or upper < values.lower else None
+
+    def share(self, values: Interval) -> float:
+        """The share of the values of an interval for which the condition holds."""
+        lower = values.lower if self.lower is None else max(self.lower, values.lower)
+        upper = values.upper if self.upper is None else min(self.upper, values.upper)
+        return max(upper - lower + 1, 0) / (values.upper - values.lower + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,6 +446,9 @@ class Kernel:
     body: Block
     comment: str = ""
     work: int = 0  # predicted work, see work.py
+    #: The entry has neither; functions do.
+    parameters: ClassVar[tuple[Ref, ...]] = ()
+    results: ClassVar[tuple[Value, ...]] = ()
 
     def __str__(self) -> str:
         """The text form: one statement per line."""

@@ -16,6 +16,8 @@ from indexing.kernels.ir import nodes as ir
 OnValue: TypeAlias = "Callable[[ir.Value], ir.Value]"
 OnIndex: TypeAlias = "Callable[[SymbolicExpr], SymbolicExpr]"
 OnBlock: TypeAlias = "Callable[[ir.Block], ir.Block]"
+OnStatement: TypeAlias = "Callable[[ir.Statement], Iterable[ir.Statement]]"
+OnLoop: TypeAlias = "Callable[[ir.For], Iterable[ir.Statement]]"
 
 
 _WITH_EXPRESSION = (ir.IndexValue, ir.Within)
@@ -80,20 +82,37 @@ def same_block(block: ir.Block, rewritten: Sequence[ir.Statement]) -> ir.Block:
     return block if is_same else tuple(rewritten)
 
 
+def replace_statements(block: ir.Block, on_statement: OnStatement) -> ir.Block:
+    """`block` with each statement replaced by others, those nested in it first."""
+    return rewrite_blocks(block, lambda b: same_block(b, [t for s in b for t in on_statement(s)]))
+
+
+def replace_loops(block: ir.Block, on_loop: OnLoop) -> ir.Block:
+    """`block` with each loop replaced by other statements, those nested in it first."""
+    return replace_statements(block, lambda s: on_loop(s) if isinstance(s, ir.For) else (s,))
+
+
 def rewrite_values(block: ir.Block, on_value: OnValue, on_index: OnIndex = same_index) -> ir.Block:
     """A block with all values and index expressions rewritten, also in nested blocks."""
-    return rewrite_blocks(block, lambda b: same_block(b, [rewrite_statement(s, on_value, on_index) for s in b]))
+    return replace_statements(block, lambda s: (rewrite_statement(s, on_value, on_index),))
 
 
-def rewrite_bodies(kernel: ir.Kernel, on_body: Callable[[ir.Function | ir.Kernel], ir.Block]) -> ir.Kernel:
-    """The kernel with the bodies of its functions and of its entry rewritten."""
-    functions = tuple(with_body(f, on_body(f)) for f in kernel.functions)
-    return replace(kernel, functions=functions, body=on_body(kernel))
+def rewrite_indices(block: ir.Block, on_index: OnIndex) -> ir.Block:
+    """A block with all index expressions rewritten, also in nested blocks."""
+    return rewrite_values(block, lambda value: value, on_index)
 
 
-def with_body(function: ir.Function, body: ir.Block, results: tuple[ir.Value, ...] | None = None) -> ir.Function:
-    """The function with another body and, if given, other results; the function itself if they are the same objects."""
-    results = function.results if results is None else results
+def rewrite_bodies(
+    kernel: ir.Kernel, on_body: Callable[[ir.Function | ir.Kernel], tuple[ir.Block, Iterable[ir.Value]]]
+) -> ir.Kernel:
+    """The kernel with the bodies and the results of its functions rewritten, and the body of its entry."""
+    functions = tuple(with_body(f, *on_body(f)) for f in kernel.functions)
+    return replace(kernel, functions=functions, body=on_body(kernel)[0])
+
+
+def with_body(function: ir.Function, body: ir.Block, values: Iterable[ir.Value]) -> ir.Function:
+    """The function with another body and other results; the function itself if they are the same objects."""
+    results = tuple(values)
     if body is function.body and all(map(is_, results, function.results)):
         return function
     return replace(function, body=body, results=results)
@@ -114,6 +133,16 @@ def all_values(statement: ir.Statement) -> Iterator[ir.Value]:
 def loads_of(statement: ir.Statement) -> Iterator[ir.Load]:
     """The loads in the values of a statement itself."""
     return (v for v in all_values(statement) if isinstance(v, ir.Load))
+
+
+def names_in(values: Iterable[ir.Value]) -> Iterator[str]:
+    """The names that values read."""
+    return (v.name for value in values for v in subvalues(value) if isinstance(v, ir.Ref))
+
+
+def variables_in(values: Iterable[ir.Value]) -> Iterator[int]:
+    """The index variables that values read."""
+    return (k for value in values for v in subvalues(value) for e in expressions_of(v) for k in e.used_variables())
 
 
 def indices_of(statement: ir.Statement) -> tuple[SymbolicExpr, ...]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.cached import cached_property
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import indices_of, loads_of, rewrite_values
+from indexing.kernels.ir.traversal import indices_of, loads_of, rewrite_indices
 
 X, Y = 0, 1
 MIN_ROW = 8  # threads
@@ -58,7 +58,7 @@ class _Rows:
 
     def kernel(self) -> ir.Kernel:
         """The rewritten kernel."""
-        body = rewrite_values(self.original.body, lambda value: value, self._expression)
+        body = rewrite_indices(self.original.body, self._expression)
         block = (self.length, self.count, 1) if self.count > 1 else self.original.block
         return replace(self.original, block=block, variables=tuple(self.variables), body=body)
 

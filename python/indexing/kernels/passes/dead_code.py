@@ -38,14 +38,13 @@ class _Uses:
     @classmethod
     def of(cls, body: ir.Block, results: Iterable[ir.Value]) -> _Uses:
         uses = cls()
-        for result in results:
-            uses._value(result)
+        uses._values(results)
         for statement in ir.statements(body):
             uses._statement(statement)
         return uses
 
-    def _value(self, value: ir.Value) -> None:
-        for v in subvalues(value):
+    def _values(self, values: Iterable[ir.Value]) -> None:
+        for v in (part for value in values for part in subvalues(value)):
             if isinstance(v, ir.Ref):
                 self.names.add(v.name)
             elif isinstance(v, ir.Load):
@@ -54,8 +53,7 @@ class _Uses:
                 self.variables.update(e.used_variables())
 
     def _statement(self, s: ir.Statement) -> None:
-        for value in values_of(s):
-            self._value(value)
+        self._values(values_of(s))
         for e in indices_of(s):
             self.variables.update(e.used_variables())
         if isinstance(s, WRITING):
@@ -77,7 +75,7 @@ def remove_dead_code(kernel: ir.Kernel) -> ir.Kernel:
     for f in reversed(kernel.functions):
         if f.name in called:
             live, uses = _live(f.body, f.results)
-            functions.append(with_body(f, live))
+            functions.append(with_body(f, live, f.results))
             called |= uses.functions
             named |= uses.buffers
     named.update(b.alias_of for b in kernel.buffers if b.alias_of)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value, same_block, with_body
+from indexing.kernels.ir.traversal import replace_statements, rewrite_bodies, rewrite_statement, rewrite_value
 
 
 def flatten_buffers(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with one-dimensional accesses; the `dimensions` of arguments stay those that callers pass."""
     buffers = {b.name: b for b in kernel.buffers}
-    functions = []
-    for f in kernel.functions:
+
+    def flat(f: ir.Function | ir.Kernel) -> tuple[ir.Block, Iterator[ir.Value]]:
         flattening = _Flattener(buffers, f.variables)
-        results = tuple(rewrite_value(r, flattening.value) for r in f.results)
-        functions.append(with_body(f, flattening.block(f.body), results))
-    body = _Flattener(buffers, kernel.variables).block(kernel.body)
-    return replace(kernel, functions=tuple(functions), body=body)
+        body = replace_statements(f.body, flattening.statement)
+        return body, (rewrite_value(r, flattening.value) for r in f.results)
+
+    return rewrite_bodies(kernel, flat)
 
 
 def position(buffer: ir.Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
@@ -36,19 +36,16 @@ class _Flattener:
         self.buffers = buffers
         self.intervals = [v.interval for v in variables]
 
-    def block(self, body: ir.Block) -> ir.Block:
-        return rewrite_blocks(body, lambda block: same_block(block, [*map(self._statement, block)]))
-
     def value(self, value: ir.Value) -> ir.Value:
         if isinstance(value, ir.Load):
             return ir.Load(value.type, value.buffer, self._flat(value.buffer, value.index))
         return value
 
-    def _statement(self, statement: ir.Statement) -> ir.Statement:
+    def statement(self, statement: ir.Statement) -> ir.Block:
         rewritten = rewrite_statement(statement, self.value)
         if isinstance(rewritten, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
-            return replace(rewritten, index=self._flat(rewritten.buffer, rewritten.index))
-        return rewritten
+            return (replace(rewritten, index=self._flat(rewritten.buffer, rewritten.index)),)
+        return (rewritten,)
 
     def _flat(self, name: str, index: ir.Index) -> ir.Index:
         return (position(self.buffers[name], index).simplify(self.intervals),)

@@ -12,18 +12,22 @@ from dataclasses import replace
 
 from indexing._core import Interval, SymbolicExpr
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, subvalues, values_of, with_body
+from indexing.kernels.ir.copying import changed_by
+from indexing.kernels.ir.traversal import (
+    names_in,
+    rewrite_bodies,
+    rewrite_statement,
+    rewrite_value,
+    same_block,
+    values_of,
+)
 
 TRUE, FALSE = ir.Constant("pred", True), ir.Constant("pred", False)
 
 
 def fold_constants(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel after constant folding."""
-    functions = []
-    for f in kernel.functions:
-        body, results = _folded(f.variables, f.body, f.results)
-        functions.append(with_body(f, body, results))
-    return replace(kernel, functions=tuple(functions), body=_folded(kernel.variables, kernel.body, ())[0])
+    return rewrite_bodies(kernel, lambda f: _folded(f.variables, f.body, f.results))
 
 
 def _folded(
@@ -42,7 +46,7 @@ class _Folder:
         self.intervals = [v.interval for v in variables]
         inner = ir.statements(body)
         self.mutable = {s.name for s in inner if isinstance(s, ir.Var)}
-        self.changes = Counter(n for s in inner for n in _changed(s))
+        self.changes = Counter(n for s in inner for n in changed_by(s))
         self.drops_changes = False  # whether a branch that changes variables is never taken
         self.defined: dict[str, ir.Value] = {}
         self.holding: frozenset[ir.Value] = frozenset()  # conditions of indices around the statement
@@ -54,7 +58,7 @@ class _Folder:
         named: set[str] = set()
         for statement in block:
             for s in self._statement(statement):
-                if isinstance(s, ir.Assign) and s.name in unread and s.name not in _names_in(s.value):
+                if isinstance(s, ir.Assign) and s.name in unread and s.name not in names_in((s.value,)):
                     named.add(s.name)
                     out += self._final(s.name, s.value)
                 elif isinstance(s, ir.Var) and not self.changes[s.name]:
@@ -116,7 +120,7 @@ class _Folder:
         return [statement if folded == statement else folded]
 
     def _drop(self, branch: ir.Block) -> None:
-        self.drops_changes |= any(_changed(s) for s in ir.statements(branch))
+        self.drops_changes |= any(changed_by(s) for s in ir.statements(branch))
 
     def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
         simplified = self._simplified.get(expression)
@@ -199,19 +203,8 @@ _PREDICATES = frozenset({"and", "or", "not", "xor"})
 def _mentioned(s: ir.Statement) -> Iterator[str]:
     """The names that a statement and those nested in it read or change."""
     for inner in ir.statements((s,)):
-        for value in values_of(inner):
-            yield from _names_in(value)
-        yield from _changed(inner)
-
-
-def _names_in(value: ir.Value) -> Iterator[str]:
-    """The names that a value reads."""
-    return (v.name for v in subvalues(value) if isinstance(v, ir.Ref))
-
-
-def _changed(s: ir.Statement) -> tuple[str, ...]:
-    """The variables that a statement itself gives new values."""
-    return (s.name,) if isinstance(s, ir.Assign) else s.names if isinstance(s, ir.GroupReduce) else ()
+        yield from names_in(values_of(inner))
+        yield from changed_by(inner)
 
 
 def _predicate(op: ir.Op) -> ir.Value:
@@ -275,10 +268,10 @@ def _converted(op: ir.Op, constant: ir.Constant) -> ir.Value:
 def _decided(condition: ir.Within, known: Interval) -> ir.Value:
     """A condition without bounds that always hold; a constant if all do, or if one never does."""
     low, high = condition.lower, condition.upper
-    if (low is not None and known.upper < low) or (high is not None and known.lower > high):
-        return FALSE
+    if (holds := condition.decided(known)) is not None:
+        return TRUE if holds else FALSE
     low = None if low is not None and known.lower >= low else low
     high = None if high is not None and known.upper <= high else high
     if (low, high) == (condition.lower, condition.upper):
         return condition
-    return TRUE if low is None and high is None else replace(condition, lower=low, upper=high)
+    return replace(condition, lower=low, upper=high)

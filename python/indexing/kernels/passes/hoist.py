@@ -17,14 +17,13 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import names_of
 from indexing.kernels.ir.memory import Memory, orders_memory
 from indexing.kernels.ir.traversal import (
-    expressions_of,
     indices_of,
     may_leave,
-    rewrite_blocks,
+    names_in,
+    replace_loops,
     rewrite_bodies,
-    same_block,
-    subvalues,
     values_of,
+    variables_in,
 )
 from indexing.kernels.passes.uniform import AXES
 
@@ -36,7 +35,7 @@ def hoist_invariants(kernel: ir.Kernel) -> ir.Kernel:
     def changes(loop: ir.For) -> _ChangedNames:
         return _ChangedNames(loop, memory, {m for s in ir.statements(loop.body) for m in memory.written(s)})
 
-    return rewrite_bodies(kernel, lambda f: _hoisted(f.body, f.variables, changes))
+    return rewrite_bodies(kernel, lambda f: (_hoisted(f.body, f.variables, changes), f.results))
 
 
 def hoist_from_threads(kernel: ir.Kernel) -> ir.Kernel:
@@ -58,16 +57,11 @@ def hoist_from_threads(kernel: ir.Kernel) -> ir.Kernel:
 def _hoisted(
     body: ir.Block, variables: tuple[ir.IndexVariable, ...], changes: Callable[[ir.For], _ChangedNames | None]
 ) -> ir.Block:
-    def on_block(block: ir.Block) -> ir.Block:
-        out: list[ir.Statement] = []
-        for statement in block:
-            if isinstance(statement, ir.For) and (changing := changes(statement)) is not None:
-                front, statement = _split(statement, _surely_runs(statement, variables), changing)
-                out += front
-            out.append(statement)
-        return same_block(block, out)
+    def on_loop(loop: ir.For) -> ir.Block:
+        changing = changes(loop)
+        return (loop,) if changing is None else _split(loop, _surely_runs(loop, variables), changing)
 
-    return rewrite_blocks(body, on_block)
+    return replace_loops(body, on_loop)
 
 
 def _surely_runs(loop: ir.For, variables: tuple[ir.IndexVariable, ...]) -> bool:
@@ -76,8 +70,8 @@ def _surely_runs(loop: ir.For, variables: tuple[ir.IndexVariable, ...]) -> bool:
     return start.upper < stop.lower
 
 
-def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> tuple[list[ir.Statement], ir.For]:
-    """The statements to move in front of the loop, and the loop without them."""
+def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> ir.Block:
+    """The statements that move in front of the loop, and the loop without them."""
     front: list[ir.Statement] = []
     kept: list[ir.Statement] = []
     for part in parts_of(loop.body):
@@ -90,7 +84,7 @@ def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> tuple[list[ir.S
         if not moves:
             for statement in part:
                 changing.note(statement)
-    return front, replace(loop, body=tuple(kept)) if front else loop
+    return *front, replace(loop, body=tuple(kept)) if front else loop
 
 
 def parts_of(block: ir.Block) -> Iterator[ir.Block]:
@@ -178,9 +172,4 @@ class _ChangedNames:
         return not self.variables.intersection(expression.used_variables())
 
     def _same_value(self, value: ir.Value) -> bool:
-        for v in subvalues(value):
-            if isinstance(v, ir.Ref) and v.name in self.names:
-                return False
-            if not all(map(self._same, expressions_of(v))):
-                return False
-        return True
+        return self.names.isdisjoint(names_in((value,))) and self.variables.isdisjoint(variables_in((value,)))

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from indexing.kernels.ir.nodes import Block, IndexValue, IndexVariable, Kernel, Op, Value
-from indexing.kernels.ir.traversal import rewrite_value, rewrite_values, with_body
+from indexing.kernels.ir.nodes import Block, Function, IndexValue, IndexVariable, Kernel, Op, Value
+from indexing.kernels.ir.traversal import rewrite_bodies, rewrite_value, rewrite_values
 
 
 def narrow_indices(kernel: Kernel) -> Kernel:
     """The kernel with index values of type s32 where their range fits."""
-    functions = []
-    for f in kernel.functions:
+
+    def narrowed(f: Function | Kernel) -> tuple[Block, Iterator[Value]]:
         on_value = _narrowing(f.variables)
-        results = tuple(rewrite_value(r, on_value) for r in f.results)
-        functions.append(with_body(f, _narrowed(f.body, on_value), results))
-    return replace(kernel, functions=tuple(functions), body=_narrowed(kernel.body, _narrowing(kernel.variables)))
+        return rewrite_values(f.body, on_value), (rewrite_value(r, on_value) for r in f.results)
 
-
-def _narrowed(body: Block, on_value: Callable[[Value], Value]) -> Block:
-    return rewrite_values(body, on_value)
+    return rewrite_bodies(kernel, narrowed)
 
 
 def _narrowing(variables: tuple[IndexVariable, ...]) -> Callable[[Value], Value]:

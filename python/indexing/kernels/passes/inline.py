@@ -9,13 +9,15 @@ scan are, until MAX_ADDED statements are added in all: in a call, each lane load
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 
+from indexing._core import Interval
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.opcodes import OPERATORS
-from indexing.kernels.ir.traversal import all_values, rewrite_blocks, same_block
+from indexing.kernels.ir.traversal import all_values, replace_statements
 
 MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
 MAX_CHEAP = 12  # statements of a cheap function, over all iterations of its loops; it calls none
@@ -35,7 +37,7 @@ def inline_functions(kernel: ir.Kernel, has_threads: bool = False) -> ir.Kernel:
     inlined: set[str] = set()
     left: float = MAX_ADDED
     for function in kernel.functions:
-        names = Names(function.variables, function.body, function.parameters)
+        names = Names(function)
         variables, body = _inlined(names, function.body, done, inlined)
         done[function.name] = replace(function, variables=variables, body=body)
         if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body, calls[function.name])):
@@ -45,7 +47,7 @@ def inline_functions(kernel: ir.Kernel, has_threads: bool = False) -> ir.Kernel:
             if added <= left:
                 inlined.add(function.name)
                 left -= added
-    variables, body = _inlined(Names(kernel.variables, kernel.body), kernel.body, done, inlined)
+    variables, body = _inlined(Names(kernel), kernel.body, done, inlined)
     kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
     return replace(kernel, functions=kept, variables=variables, body=body)
 
@@ -85,27 +87,19 @@ def _size(body: ir.Block) -> float:
 
 def _may_hold(branch: ir.If) -> bool:
     """Whether no condition is false for a constant, as for all parts but one of a concatenation of indices."""
-    return not any(isinstance(c, ir.Within) and _is_false(c) for c in branch.conditions)
-
-
-def _is_false(condition: ir.Within) -> bool:
-    value, low, high = condition.expression.constant_value, condition.lower, condition.upper
-    return value is not None and ((low is not None and value < low) or (high is not None and value > high))
+    of_constants = ((c, c.expression.constant_value) for c in branch.conditions if isinstance(c, ir.Within))
+    return not any(n is not None and c.decided(Interval(n, n)) is False for c, n in of_constants)
 
 
 def _inlined(
     names: Names, body: ir.Block, functions: dict[str, ir.Function], inlined: set[str]
 ) -> tuple[tuple[ir.IndexVariable, ...], ir.Block]:
-    def on_block(block: ir.Block) -> ir.Block:
-        out: list[ir.Statement] = []
-        for statement in block:
-            if isinstance(statement, ir.CallFunction) and statement.function in inlined:
-                out += _body(functions[statement.function], statement, names)
-            else:
-                out.append(statement)
-        return same_block(block, out)
+    def on_statement(s: ir.Statement) -> Sequence[ir.Statement]:
+        if isinstance(s, ir.CallFunction) and s.function in inlined:
+            return _body(functions[s.function], s, names)
+        return (s,)
 
-    inlined_body = rewrite_blocks(body, on_block)
+    inlined_body = replace_statements(body, on_statement)
     return tuple(names.variables), inlined_body
 
 

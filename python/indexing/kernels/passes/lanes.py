@@ -81,12 +81,7 @@ class LaneIndices:
             return None
         of_lane = self._at(condition.expression.replace_variables(self._definitions), lane).range(self.intervals)
         named = condition.expression.range(self.intervals)  # a name's interval may be less than that of its definition
-        least, most = max(of_lane.lower, named.lower), min(of_lane.upper, named.upper)
-        lower = least if condition.lower is None else condition.lower
-        upper = most if condition.upper is None else condition.upper
-        if lower <= least and most <= upper:
-            return True
-        return False if most < lower or least > upper else None
+        return condition.decided(of_lane.intersect(named))
 
     def uniform(self, conditions: Sequence[Value]) -> tuple[Value, ...] | None:
         """The conditions over what is defined in front of the loop, if they are the same for all lanes; None otherwise."""

@@ -9,15 +9,14 @@ from dataclasses import replace
 
 from indexing._core import variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.copying import names_of
+from indexing.kernels.ir.copying import changed_by, names_of
 from indexing.kernels.ir.traversal import (
-    expressions_of,
-    indices_of,
+    expressions_in,
+    names_in,
     rewrite_blocks,
     rewrite_bodies,
-    rewrite_statement,
+    rewrite_indices,
     same_block,
-    subvalues,
     values_of,
 )
 from indexing.kernels.passes.hoist import parts_of
@@ -30,8 +29,8 @@ _PURE = (ir.Var, ir.Let, ir.LetIndex, ir.Assign, ir.For)
 def merge_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with reductions of one block, none of which needs another's result, in one loop."""
 
-    def merged(f: ir.Function | ir.Kernel) -> ir.Block:
-        return rewrite_blocks(f.body, lambda block: same_block(block, _merged(block, len(f.variables))))
+    def merged(f: ir.Function | ir.Kernel) -> tuple[ir.Block, tuple[ir.Value, ...]]:
+        return rewrite_blocks(f.body, lambda block: same_block(block, _merged(block, len(f.variables)))), f.results
 
     return rewrite_bodies(kernel, merged)
 
@@ -54,11 +53,7 @@ def _merged(block: ir.Block, variables: int) -> list[ir.Statement]:
 def _counted_by(loop: ir.For, counter: int, variables: int) -> ir.Block:
     """The body of a loop with the counter of another one."""
     places = [variable(counter if v == loop.variable else v) for v in range(variables)]
-
-    def on_block(block: ir.Block) -> ir.Block:
-        return tuple(rewrite_statement(s, lambda v: v, lambda e: e.replace_variables(places)) for s in block)
-
-    return rewrite_blocks(loop.body, on_block)
+    return rewrite_indices(loop.body, lambda e: e.replace_variables(places))
 
 
 def _place(before: list[ir.Statement], part: ir.Block, loop: ir.For) -> int | None:
@@ -92,10 +87,8 @@ def _defined(statements: Iterable[ir.Statement]) -> set[str | int]:
     """The names and index variables that statements define or assign."""
     defined: set[str | int] = set()
     for s in statements:
-        defined.update(names_of(s))
-        if isinstance(s, ir.Assign):
-            defined.add(s.name)
-        elif isinstance(s, ir.LetIndex | ir.For):
+        defined.update(names_of(s), changed_by(s))
+        if isinstance(s, ir.LetIndex | ir.For):
             defined.add(s.variable)
     return defined
 
@@ -104,8 +97,6 @@ def _used(statements: Iterable[ir.Statement]) -> set[str | int]:
     """The names and index variables that statements read."""
     used: set[str | int] = set()
     for s in statements:
-        values = [v for value in values_of(s) for v in subvalues(value)]
-        used.update(v.name for v in values if isinstance(v, ir.Ref))
-        indices = (*indices_of(s), *(e for v in values for e in expressions_of(v)))
-        used.update(k for e in indices for k in e.used_variables())
+        used.update(names_in(values_of(s)))
+        used.update(k for e in expressions_in(s) for k in e.used_variables())
     return used

@@ -23,9 +23,9 @@ from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.copying import Names
 from indexing.kernels.ir.memory import Memory, moves
-from indexing.kernels.ir.traversal import loads_of, may_leave, rewrite_blocks, rewrite_values, same_block
+from indexing.kernels.ir.traversal import loads_of, may_leave, replace_loops, replace_statements, rewrite_indices
 from indexing.kernels.passes.affine import (
     X,
     conditions_on_indices,
@@ -47,11 +47,7 @@ Decisions: TypeAlias = "Mapping[ir.Within, bool]"
 def split_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with innermost thread loops split at the threads where their conditions change."""
     splitting = _Splitter(kernel)
-
-    def on_block(block: ir.Block) -> ir.Block:
-        return same_block(block, [t for s in block for t in splitting.statement(s)])
-
-    body = rewrite_blocks(kernel.body, on_block)
+    body = replace_loops(kernel.body, splitting.loop)
     return kernel if body is kernel.body else replace(kernel, body=body, variables=tuple(splitting.names.variables))
 
 
@@ -93,7 +89,7 @@ class _Cuts:
 
 class _Splitter:
     def __init__(self, kernel: ir.Kernel) -> None:
-        self.names = Names(kernel.variables, kernel.body)
+        self.names = Names(kernel)
         self.definitions = index_definitions(kernel.body)
         self.data = {
             s.variable for s in ir.statements(kernel.body) if isinstance(s, ir.LetIndex)
@@ -105,9 +101,9 @@ class _Splitter:
             m for s in inner for m in self.memory.read(s)
         }
 
-    def statement(self, s: ir.Statement) -> Sequence[ir.Statement]:
-        """The statement itself, or those that replace a loop over threads."""
-        if not isinstance(s, ir.For) or s.variable != X or s.step != 1 or not self._is_plain(s.body):
+    def loop(self, s: ir.For) -> Sequence[ir.Statement]:
+        """The loop itself, or the statements that replace one over threads."""
+        if s.variable != X or s.step != 1 or not self._is_plain(s.body):
             return (s,)
         conditions = self._conditions(s.body)
         grouped = self._periodic(s, conditions)
@@ -174,12 +170,10 @@ class _Splitter:
     def _conditions(self, body: ir.Block) -> dict[ir.Within, SymbolicExpr]:
         """The conditions of a body on indices that are not data, with their expressions over what is known before it."""
         whole = (
-            (c, self._simplified(with_definitions(c.expression, self.definitions))) for c in conditions_on_indices(body)
+            (c, self.names.simplified(with_definitions(c.expression, self.definitions)))
+            for c in conditions_on_indices(body)
         )
         return {c: e for c, e in whole if self.data.isdisjoint(e.used_variables())}
-
-    def _simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
-        return expression.simplify([v.interval for v in self.names.variables])
 
     # ------------------------------------------------------------ conditions that repeat from thread to thread
 
@@ -208,32 +202,28 @@ class _Splitter:
         self, thread: SymbolicExpr, conditions: Mapping[ir.Within, SymbolicExpr], counted: ir.IndexVariable
     ) -> dict[ir.Within, bool]:
         """The conditions that hold, or fail, for one thread of each group."""
-        own = [*(v.interval for v in self.names.variables), counted.interval]
+        own = [*self.names.intervals, counted.interval]
         places = [thread if k == X else variable(k) for k in range(len(own))]
         decided = {}
         for c, e in conditions.items():
-            there = e.replace_variables(places).simplify(own).range(own)
-            holds = Interval(there.lower if c.lower is None else c.lower, there.upper if c.upper is None else c.upper)
-            if there.lower >= holds.lower and there.upper <= holds.upper:
-                decided[c] = True
-            elif there.lower > holds.upper or there.upper < holds.lower:
-                decided[c] = False
+            holds = c.decided(e.replace_variables(places).simplify(own).range(own))
+            if holds is not None:
+                decided[c] = holds
         return decided
 
     def _grouped(
         self, loop: ir.For, counted: ir.IndexVariable, threads: Sequence[tuple[SymbolicExpr, Decisions]]
     ) -> ir.For:
-        group = len(self.names.variables)
-        self.names.variables.append(replace(counted, name=self.names.fresh(counted.name)))
+        group = self.names.add_variable(counted)
         body = tuple(self._at(loop, thread, decided) for thread, decided in threads)
         interval = counted.interval
         return ir.For(group, constant(interval.lower), constant(interval.upper + 1), 1, body)
 
     def _at(self, loop: ir.For, thread: SymbolicExpr, decided: Decisions) -> ir.For:
         """The iteration of a loop for one thread."""
-        body = rewrite_values(_under(loop.body, decided), lambda v: v, lambda e: with_definitions(e, self.definitions))
-        copy = Copying(self.names, self.names.variables, body, {X: thread}, {}).body
-        return replace(loop, start=thread, stop=thread + 1, body=rewrite_values(copy, lambda v: v, self._simplified))
+        body = rewrite_indices(_under(loop.body, decided), lambda e: with_definitions(e, self.definitions))
+        copy = self.names.copied(body, {X: thread})
+        return replace(loop, start=thread, stop=thread + 1, body=rewrite_indices(copy, self.names.simplified))
 
     # ------------------------------------------------------------ conditions that all threads share
 
@@ -252,24 +242,14 @@ class _Splitter:
             known = {c: conditions[c] for c in s.conditions if isinstance(c, ir.Within) and c in conditions}
             return {replace(c, expression=e) for c, e in known.items()}.issuperset(shared)
 
-        def on_block(block: ir.Block) -> ir.Block:
-            taken = [s.otherwise if isinstance(s, ir.If) and asks_all(s) else (s,) for s in block]
-            return same_block(block, [t for statements in taken for t in statements])
-
-        body = rewrite_blocks(loop.body, on_block)
+        body = replace_statements(loop.body, lambda s: s.otherwise if isinstance(s, ir.If) and asks_all(s) else (s,))
         return () if all(map(self._is_idle, body)) else (replace(loop, body=body),)
 
     def _usual(self, c: ir.Within, e: SymbolicExpr) -> tuple[ir.Within | None, float]:
         """The condition, or its negation, that holds at least as often as it fails, and its share; None if there is none."""
-        share = self._share(c, e)
-        return (replace(c, expression=e), share) if 2 * share >= 1 else (_negated(c, e), 1 - share)
-
-    def _share(self, c: ir.Within, e: SymbolicExpr) -> float:
-        """The share of an expression's range for which the condition holds."""
-        own = e.range([v.interval for v in self.names.variables])
-        lower = own.lower if c.lower is None else max(c.lower, own.lower)
-        upper = own.upper if c.upper is None else min(c.upper, own.upper)
-        return max(upper - lower + 1, 0) / (own.upper - own.lower + 1)
+        share = c.share(e.range(self.names.intervals))
+        whole = replace(c, expression=e)
+        return (whole, share) if 2 * share >= 1 else (whole.negated, 1 - share)
 
     # ------------------------------------------------------------ conditions on the thread
 
@@ -279,7 +259,7 @@ class _Splitter:
         for c, e in conditions.items():
             bounds = list(self._bounds(c, e))
             for place in (*groups, *(b.cut for b in bounds[:1])):
-                distances = [self._simplified(b.cut - place).constant_value for b in bounds]
+                distances = [self.names.simplified(b.cut - place).constant_value for b in bounds]
                 known = [(b, d) for b, d in zip(bounds, distances, strict=True) if d is not None]
                 if bounds and len(known) == len(bounds):
                     groups.setdefault(place, {})[c] = known
@@ -301,7 +281,7 @@ class _Splitter:
     def _bound(self, rest: SymbolicExpr, growth: int) -> _Bound:
         """The threads for which `growth * th_x + rest` is not negative."""
         cut = -(rest // growth) if growth > 0 else rest // -growth + 1
-        return _Bound(self._simplified(cut), growth > 0)
+        return _Bound(self.names.simplified(cut), growth > 0)
 
     def _segments(self, loop: ir.For, cuts: _Cuts | None, known: Decisions) -> Iterator[ir.For]:
         """The loops between cuts, without those that have no threads, or neither access memory nor do anything else."""
@@ -310,7 +290,7 @@ class _Splitter:
             own = self._between(loop, cuts.place, first, stop) if cuts else loop
             body = _under(loop.body, {**known, **(cuts.decided(first, stop) if cuts else {})})
             if self._has_threads(own) and not all(map(self._is_idle, body)):
-                yield replace(own, body=Copying(self.names, self.names.variables, body, {}, {}).body)
+                yield replace(own, body=self.names.copied(body))
 
     def _is_idle(self, s: ir.Statement) -> bool:
         """Whether a statement neither accesses memory nor has an effect outside of its iteration."""
@@ -318,12 +298,12 @@ class _Splitter:
 
     def _has_threads(self, loop: ir.For) -> bool:
         """Whether a loop may have iterations."""
-        return self._simplified(loop.stop - loop.start).range([v.interval for v in self.names.variables]).upper > 0
+        return self.names.simplified(loop.stop - loop.start).range(self.names.intervals).upper > 0
 
     def _between(self, loop: ir.For, place: SymbolicExpr, first: int | None, stop: int | None) -> ir.For:
-        start = loop.start if first is None else self._simplified(loop.start.max(place + first))
+        start = loop.start if first is None else self.names.simplified(loop.start.max(place + first))
         return replace(
-            loop, start=start, stop=loop.stop if stop is None else self._simplified(loop.stop.min(place + stop))
+            loop, start=start, stop=loop.stop if stop is None else self.names.simplified(loop.stop.min(place + stop))
         )
 
 
@@ -332,26 +312,14 @@ def _decisions(
 ) -> Iterator[tuple[ir.Within, bool]]:
     """Yield the conditions that hold, or fail, where the shared ones hold."""
     for c, e in conditions.items():
-        if replace(c, expression=e) in shared:
-            yield c, True
-        elif _negated(c, e) in shared:
-            yield c, False
-
-
-def _negated(c: ir.Within, e: SymbolicExpr) -> ir.Within | None:
-    """The condition of one bound that holds where another fails; None for two bounds."""
-    if c.lower is None and c.upper is not None:
-        return ir.Within(e, c.upper + 1, None)
-    return ir.Within(e, None, c.lower - 1) if c.upper is None and c.lower is not None else None
+        whole = replace(c, expression=e)
+        if whole in shared or whole.negated in shared:
+            yield c, whole in shared
 
 
 def _under(body: ir.Block, decided: Decisions) -> ir.Block:
     """The body with conditions decided."""
-
-    def on_block(block: ir.Block) -> ir.Block:
-        return same_block(block, [t for s in block for t in (_branch(s, decided) if isinstance(s, ir.If) else (s,))])
-
-    return rewrite_blocks(body, on_block)
+    return replace_statements(body, lambda s: _branch(s, decided) if isinstance(s, ir.If) else (s,))
 
 
 def _branch(s: ir.If, decided: Decisions) -> ir.Block:

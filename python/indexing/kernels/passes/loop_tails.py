@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.traversal import all_values, may_leave, rewrite_blocks, same_block
+from indexing.kernels.ir.copying import Names
+from indexing.kernels.ir.traversal import all_values, may_leave, replace_loops
 from indexing.kernels.ir.types import storage_type
 from indexing.kernels.passes.affine import X
 from indexing.kernels.passes.uniform import FUNCTIONS
@@ -27,19 +27,15 @@ MAX_COPIED = 200  # statements that the copies of a loop may have together
 
 def split_tails(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with loops over threads split behind whole vectors."""
-    names = Names(kernel.variables, kernel.body)
-
-    def on_block(block: ir.Block) -> ir.Block:
-        return same_block(block, [t for s in block for t in _split(s, names)])
-
-    body = rewrite_blocks(kernel.body, on_block)
+    names = Names(kernel)
+    body = replace_loops(kernel.body, lambda loop: _split(loop, names))
     return kernel if body is kernel.body else replace(kernel, body=body, variables=tuple(names.variables))
 
 
-def _split(s: ir.Statement, names: Names) -> Iterator[ir.Statement]:
-    """The statement itself, or the loops that replace one over threads."""
-    turns = (s.stop - s.start).constant_value if isinstance(s, ir.For) else None
-    if not isinstance(s, ir.For) or s.variable != X or s.step != 1 or not turns or not _is_worth_it(s):
+def _split(s: ir.For, names: Names) -> Iterator[ir.Statement]:
+    """The loop itself, or those that replace one over threads."""
+    turns = (s.stop - s.start).constant_value
+    if s.variable != X or s.step != 1 or not turns or not _is_worth_it(s):
         yield s
         return
     parts = list(_parts(turns, VECTOR_BITS // _narrowest(s.body) // 2))
@@ -47,7 +43,7 @@ def _split(s: ir.Statement, names: Names) -> Iterator[ir.Statement]:
         parts = [turns]
     start = s.start
     for k, part in enumerate(parts):
-        body = s.body if k == 0 else Copying(names, names.variables, s.body, {}, {}).body
+        body = s.body if k == 0 else names.copied(s.body)
         yield replace(s, start=start, stop=start + part, body=body) if len(parts) > 1 else s
         start = start + part
 

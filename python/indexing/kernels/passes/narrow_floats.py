@@ -8,30 +8,30 @@ were decoded or rounded, are not converted again, and keep their bits, even thos
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from indexing.kernels.ir.copying import Names
 from indexing.kernels.ir.nodes import Block, For, Function, If, Kernel, Let, Op, Ref, Statement, Value, Var, statements
-from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, with_body
+from indexing.kernels.ir.traversal import rewrite_bodies, rewrite_statement, rewrite_value, same_block
 from indexing.kernels.ir.types import storage_type
 
 
 def convert_narrow_floats(kernel: Kernel) -> Kernel:
     """The kernel with conversions in place of roundings."""
-    functions = []
-    for f in kernel.functions:
+
+    def converted(f: Function | Kernel) -> tuple[Block, Iterator[Value]]:
         converting = _Converter(f)
-        body = converting.block(f.body)
-        functions.append(with_body(f, body, tuple(map(converting.value, f.results))))
-    return replace(kernel, functions=tuple(functions), body=_Converter(kernel).block(kernel.body))
+        return converting.block(f.body), map(converting.value, f.results)
+
+    return rewrite_bodies(kernel, converted)
 
 
 class _Converter:
     """Converts one function, with the bits of its names, in program order."""
 
     def __init__(self, function: Function | Kernel) -> None:
-        parameters = function.parameters if isinstance(function, Function) else ()
-        self.names = Names(function.variables, function.body, parameters)
+        self.names = Names(function)
         self.mutable = {s.name for s in statements(function.body) if isinstance(s, Var)}
         self.bits: dict[tuple[str, str], Value] = {}  # by name and format, for names that are numbers of the format
 

@@ -15,7 +15,7 @@ from indexing._core import Interval, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names, names_of
 from indexing.kernels.ir.memory import Memory, orders_memory
-from indexing.kernels.ir.traversal import all_values, may_leave, rewrite_blocks, rewrite_values, same_block
+from indexing.kernels.ir.traversal import may_leave, names_in, replace_loops, rewrite_values, values_of
 from indexing.kernels.passes.dead_code import remove_dead_code
 from indexing.kernels.passes.lanes import lane_count
 from indexing.lazy import np
@@ -28,18 +28,12 @@ HALVES = ("unpack_low", "unpack_high")
 
 def pack_words(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with words of two neighbouring lanes in place of numbers of bf16 and f16."""
-    names, memory, formats = Names(kernel.variables, kernel.body), Memory(kernel), dict(_formats(kernel.body))
+    names, memory, formats = Names(kernel), Memory(kernel), dict(_formats(kernel.body))
 
-    def on_block(block: ir.Block) -> ir.Block:
-        out: list[ir.Statement] = []
-        for s in block:
-            if isinstance(s, ir.For) and _can_be_packed(s):
-                out += _Pairs(s, names, memory, formats).packed()
-            else:
-                out.append(s)
-        return same_block(block, out)
+    def on_loop(loop: ir.For) -> Sequence[ir.Statement]:
+        return _Pairs(loop, names, memory, formats).packed() if _can_be_packed(loop) else (loop,)
 
-    body = rewrite_blocks(kernel.body, on_block)
+    body = replace_loops(kernel.body, on_loop)
     if body is kernel.body:
         return kernel
     return remove_dead_code(replace(kernel, body=body, variables=tuple(names.variables)))
@@ -68,9 +62,8 @@ class _Pairs:
         self.loop, self.names, self.memory, self.formats = loop, names, memory, formats
         self.inner = ir.statements(loop.body)
         self.own = {n for s in self.inner for n in names_of(s)}
-        self.pair, own = len(names.variables), names.variables[loop.variable]
         interval = Interval(0, lane_count(loop) // 2 - 1)
-        names.variables.append(replace(own, name=names.fresh(own.name), interval=interval))
+        self.pair = names.add_variable(replace(names.variables[loop.variable], interval=interval))
         places = (variable(self.pair) * 2 + k for k in range(2))
         self.lanes = [Copying(names, names.variables, loop.body, {loop.variable: p}, {}) for p in places]
         self.words: dict[tuple[str, str], ir.Value] = {}  # by name and format
@@ -103,7 +96,7 @@ class _Pairs:
         late: set[int] = set()
         moves_index = False
         for k, s in enumerate(self.loop.body):
-            read = {v.name for v in all_values(s) if isinstance(v, ir.Ref)}
+            read = set(names_in(values_of(s)))
             is_pure = isinstance(s, ir.Let | ir.LetIndex | ir.CallFunction)
             if moves_index or not is_pure or read & changed or not written.isdisjoint(self.memory.read(s)):
                 late.add(k)

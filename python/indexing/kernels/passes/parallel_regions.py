@@ -9,7 +9,15 @@ from typing import TypeAlias
 from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
+from indexing.kernels.ir.traversal import (
+    expressions_of,
+    indices_of,
+    names_in,
+    rewrite_statement,
+    subvalues,
+    values_of,
+    variables_in,
+)
 from indexing.kernels.ir.types import decoded, encoded, storage_type
 from indexing.kernels.passes.group_loops import GroupLoops, array_of
 from indexing.kernels.passes.uniform import AXES, tiles_of_sums
@@ -142,14 +150,9 @@ def _between_loads_and_stores(
     loaded = {s.name for s in loads}
     if not isinstance(last, ir.If) or last.otherwise or not all(isinstance(s, ir.LetIndex) for s in named):
         return (*loads, *body, *stores)
-    read = {p.name for v in (*last.conditions, *_values(named)) for p in subvalues(v) if isinstance(p, ir.Ref)}
-    if loaded & read:
+    if not loaded.isdisjoint(names_in((*last.conditions, *_values(named)))):
         return (*loads, *body, *stores)
     return (*body[:-1], replace(last, then=(*loads, *last.then, *stores)))
-
-
-def _index_variables(value: ir.Value) -> Iterator[int]:
-    return (v for part in subvalues(value) for e in expressions_of(part) for v in e.used_variables())
 
 
 def _values(named: Iterable[ir.Statement | None]) -> Iterator[ir.Value]:
@@ -209,13 +212,12 @@ class ThreadLoops:
         return use
 
     def _note_values(self, use: _Use, values: Iterable[ir.Value]) -> None:
-        for value in values:
-            use.indexed.update(_index_variables(value))
-            for part in subvalues(value):
-                if isinstance(part, ir.Ref):
-                    use.read.add(part.name)
-                elif isinstance(part, ir.Load):
-                    use.buffers.add(part.buffer)
+        for part in (part for value in values for part in subvalues(value)):
+            use.indexed.update(v for e in expressions_of(part) for v in e.used_variables())
+            if isinstance(part, ir.Ref):
+                use.read.add(part.name)
+            elif isinstance(part, ir.Load):
+                use.buffers.add(part.buffer)
 
     def _kept(self) -> dict[str, str]:
         """The names that are live across regions, with the arrays that hold them."""
@@ -320,7 +322,7 @@ class ThreadLoops:
         needed = self._needed(region.number) - set(use.given)
         touched = [n for n in self.kept if n in use.read or n in use.assigned]
         loads = [self._loaded(n, use) for n in touched if n not in use.defined]
-        guard_names = {p.name for g in region.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
+        guard_names = {n for guard in region.guards for n in names_in(guard)}
         early = [s for s in loads if s.name in guard_names]
         stores = [self._stored(n) for n in self.kept if n in use.defined or n in use.assigned]
         statements = tuple(t for s in region.statements for t in self._spread_out(s))
@@ -336,8 +338,8 @@ class ThreadLoops:
         if not guards:
             return (*map(self._recomputed_index, sorted(needed)), *body)
         first, *others = guards
-        own = needed & self._defining({v for e in first for v in _index_variables(e)})
-        names = {p.name for v in first for p in subvalues(v) if isinstance(p, ir.Ref)}
+        own = needed & self._defining({*variables_in(first)})
+        names = {*names_in(first)}
         inner = self._guarded(tuple(others), needed - own, [s for s in loads if s.name not in names], body)
         loaded = (s for s in loads if s.name in names)
         return (*map(self._recomputed_index, sorted(own)), *loaded, ir.If(first, inner))

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from indexing._core import Interval, constant
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, same_block
+from indexing.kernels.ir.copying import Names
+from indexing.kernels.ir.traversal import may_leave, replace_loops
 from indexing.kernels.passes.lanes import lane_count
 
 MAX_COPIED = 64  # statements of a body that may be duplicated
@@ -20,12 +20,8 @@ def unswitch(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with loop-invariant conditions around loops whose whole body is one branch, and around loops over lanes all of
     whose branches have them, or the opposite.
     """
-    names = Names(kernel.variables, kernel.body)
-
-    def on_block(block: ir.Block) -> ir.Block:
-        return same_block(block, [_unswitched(s, names) if isinstance(s, ir.For) else s for s in block])
-
-    body = rewrite_blocks(kernel.body, on_block)
+    names = Names(kernel)
+    body = replace_loops(kernel.body, lambda loop: (_unswitched(loop, names),))
     return replace(kernel, body=body, variables=tuple(names.variables))
 
 
@@ -49,20 +45,15 @@ def _unswitched(loop: ir.For, names: Names) -> ir.Statement:
     ):
         return loop
     whole, other = (replace(loop, body=_where(loop.body, holds)) for holds in (conditions[:1], conditions[1:]))
-    return ir.If(shared, (whole,), Copying(names, names.variables, (other,), {}, {}).body)
+    return ir.If(shared, (whole,), names.copied((other,)))
 
 
 def _are_alternatives(first: tuple[ir.Value, ...], *others: tuple[ir.Value, ...]) -> bool:
     """Whether there is one condition, or a second one that holds where the first, on one edge, does not."""
     if not others:
         return True
-    given, other = first[0], others[0][0]
-    if len(others) > 1 or not (_has_one_edge(first) and _has_one_edge(others[0])):
-        return False
-    if not (isinstance(given, ir.Within) and isinstance(other, ir.Within)):
-        return False
-    below, above = (given, other) if given.lower is None else (other, given)
-    return below.upper is not None and (below.expression, below.upper + 1) == (above.expression, above.lower)
+    (given, *more), other = first, others[0]
+    return len(others) == 1 and not more and isinstance(given, ir.Within) and other == (given.negated,)
 
 
 def _where(body: ir.Block, holds: Collection[tuple[ir.Value, ...]]) -> ir.Block:
@@ -82,55 +73,33 @@ def _is_invariant(condition: ir.Value, defined: set[int]) -> bool:
 
 def peel_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with last iterations peeled off, if all others then need no condition."""
-    peeling = _Peeler(Names(kernel.variables, kernel.body))
-    body = rewrite_blocks(kernel.body, peeling.block)
-    return replace(kernel, body=body, variables=tuple(peeling.names.variables))
+    names = Names(kernel)
+    body = replace_loops(kernel.body, lambda loop: _peeled(loop, names))
+    return replace(kernel, body=body, variables=tuple(names.variables))
 
 
-class _Peeler:
-    def __init__(self, names: Names) -> None:
-        self.names = names
-
-    def block(self, block: ir.Block) -> ir.Block:
-        out: list[ir.Statement] = []
-        for statement in block:
-            out += self._peeled(statement) if isinstance(statement, ir.For) else [statement]
-        return same_block(block, out)
-
-    def _peeled(self, loop: ir.For) -> list[ir.Statement]:
-        first, stop = loop.start.constant_value, loop.stop.constant_value
-        if lane_count(loop) or first is None or stop is None or loop.step != 1:
-            return [loop]
-        if stop - first < 2 or not self._is_worth_it(loop, stop):
-            return [loop]
-        own = self.names.variables[loop.variable]
-        self.names.variables[loop.variable] = replace(own, interval=Interval(first, stop - 2))
-        last = Copying(self.names, self.names.variables, loop.body, {loop.variable: constant(stop - 1)}, {})
-        return [replace(loop, stop=constant(stop - 1)), *last.body]
-
-    def _is_worth_it(self, loop: ir.For, stop: int) -> bool:
-        """Whether every condition on the loop's variable holds in all iterations but the last."""
-        inner = list(ir.statements(loop.body))
-        if len(inner) > MAX_COPIED or any(isinstance(s, ir.Break) for s in inner):
-            return False
-        intervals = [v.interval for v in self.names.variables]
-        own = intervals[loop.variable]
-        conditions = [
-            c
-            for s in loop.body
-            if isinstance(s, ir.If)
-            for c in s.conditions
-            if isinstance(c, ir.Within) and loop.variable in c.expression.used_variables()
-        ]
-        if not conditions:
-            return False
-        before = [*intervals]
-        before[loop.variable] = Interval(own.lower, stop - 2)
-        return all(_holds(c, before) for c in conditions)
+def _peeled(loop: ir.For, names: Names) -> ir.Block:
+    first, stop = loop.start.constant_value, loop.stop.constant_value
+    if lane_count(loop) or first is None or stop is None or loop.step != 1:
+        return (loop,)
+    if stop - first < 2 or not _is_worth_it(loop, stop, names.intervals):
+        return (loop,)
+    own = names.variables[loop.variable]
+    names.variables[loop.variable] = replace(own, interval=Interval(first, stop - 2))
+    return replace(loop, stop=constant(stop - 1)), *names.copied(loop.body, {loop.variable: constant(stop - 1)})
 
 
-def _holds(condition: ir.Within, intervals: list[Interval]) -> bool:
-    known = condition.expression.range(intervals)
-    return (condition.lower is None or known.lower >= condition.lower) and (
-        condition.upper is None or known.upper <= condition.upper
-    )
+def _is_worth_it(loop: ir.For, stop: int, intervals: list[Interval]) -> bool:
+    """Whether every condition on the loop's variable holds in all iterations but the last."""
+    inner = list(ir.statements(loop.body))
+    if len(inner) > MAX_COPIED or any(isinstance(s, ir.Break) for s in inner):
+        return False
+    conditions = [
+        c
+        for s in loop.body
+        if isinstance(s, ir.If)
+        for c in s.conditions
+        if isinstance(c, ir.Within) and loop.variable in c.expression.used_variables()
+    ]
+    intervals[loop.variable] = Interval(intervals[loop.variable].lower, stop - 2)
+    return bool(conditions) and all(c.decided(c.expression.range(intervals)) for c in conditions)

@@ -20,7 +20,7 @@ from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Names
 from indexing.kernels.ir.opcodes import OPERATORS
-from indexing.kernels.ir.traversal import all_values, may_leave, rewrite_blocks, rewrite_values
+from indexing.kernels.ir.traversal import all_values, may_leave, replace_loops, rewrite_indices
 from indexing.kernels.passes.affine import (
     X,
     conditions_on_indices,
@@ -40,11 +40,7 @@ MAX_WRITTEN_OUT = 320  # operators of all copies of a body
 def make_row_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with innermost thread loops split into rows where that makes accesses contiguous."""
     cutting = _RowSplitter(kernel)
-
-    def on_block(block: ir.Block) -> ir.Block:
-        return tuple(cutting.loop(s) if isinstance(s, ir.For) and s.variable == X else s for s in block)
-
-    body = rewrite_blocks(kernel.body, on_block)
+    body = replace_loops(kernel.body, lambda loop: (cutting.loop(loop) if loop.variable == X else loop,))
     return replace(kernel, body=body, variables=tuple(cutting.names.variables))
 
 
@@ -63,7 +59,7 @@ class _Rows:
 
 class _RowSplitter:
     def __init__(self, kernel: ir.Kernel) -> None:
-        self.names = Names(kernel.variables, kernel.body)
+        self.names = Names(kernel)
         self.given = index_definitions(kernel.body)
 
     def loop(self, loop: ir.For) -> ir.For:
@@ -79,29 +75,29 @@ class _RowSplitter:
             return self._over_short_rows(loop, rows.length, rows.beside)
         if rows is None or not self._is_worth_it(loop, rows):
             return loop
-        first, last = (self._simplified(rows.beside + e) for e in (loop.start, loop.stop - 1))
+        first, last = (self.names.simplified(rows.beside + e) for e in (loop.start, loop.stop - 1))
         row = self._row(first, last, rows.length)
         if not all(is_affine(self._inside(e, rows, row)) for e in expanded):
             return loop
         inner = self._within_row(loop, rows, row)
-        stop = self._simplified(last // rows.length + 1)
-        return ir.For(row, self._simplified(first // rows.length), stop, 1, (inner,))
+        stop = self.names.simplified(last // rows.length + 1)
+        return ir.For(row, self.names.simplified(first // rows.length), stop, 1, (inner,))
 
     def _over_short_rows(self, loop: ir.For, length: int, beside: SymbolicExpr) -> ir.For:
         """The loop over rows around one over the threads of each, if it has whole rows, and a light body."""
-        ends = [self._simplified(e) for e in (loop.start, loop.stop, beside)]
-        if any(self._simplified(e % length) != constant(0) for e in ends):
+        ends = [self.names.simplified(e) for e in (loop.start, loop.stop, beside)]
+        if any(self.names.simplified(e % length) != constant(0) for e in ends):
             return loop
         if length * _count_of_operators(loop.body) > MAX_WRITTEN_OUT:
             return loop
         rows = _Rows(variable(X), length)  # those of the block
-        first, last = (self._simplified(e // length) for e in ends[:2])
+        first, last = (self.names.simplified(e // length) for e in ends[:2])
         row = self._row(loop.start, loop.stop - 1, length)
         start = variable(row) * length
         conditions = (self._with_lets_expanded(c.expression) for c in conditions_on_indices(loop.body))
         if any(thread_coefficient(self._inside(c, rows, row)) != 0 for c in conditions):
             return loop  # `split-loops` decides what repeats from row to row
-        body = rewrite_values(loop.body, lambda value: value, lambda e: self._rewritten(e, rows, row))
+        body = rewrite_indices(loop.body, lambda e: self._rewritten(e, rows, row))
         return ir.For(row, first, last, 1, (replace(loop, start=start, stop=start + length, body=body),))
 
     def _is_worth_it(self, loop: ir.For, rows: _Rows) -> bool:
@@ -114,18 +110,16 @@ class _RowSplitter:
         start = variable(row) * rows.length - rows.beside
         return replace(
             loop,
-            start=self._simplified(loop.start.max(start)),
-            stop=self._simplified(loop.stop.min(start + rows.length)),
-            body=rewrite_values(loop.body, lambda value: value, lambda e: self._rewritten(e, rows, row)),
+            start=self.names.simplified(loop.start.max(start)),
+            stop=self.names.simplified(loop.stop.min(start + rows.length)),
+            body=rewrite_indices(loop.body, lambda e: self._rewritten(e, rows, row)),
         )
 
     def _row(self, first: SymbolicExpr, last: SymbolicExpr, length: int) -> int:
         """The variable that counts rows, from that of the first element to that of the last."""
-        own = self.names.variables
-        intervals = [v.interval for v in own]
+        intervals = self.names.intervals
         rows = Interval(first.range(intervals).lower // length, last.range(intervals).upper // length)
-        own.append(ir.IndexVariable(self.names.fresh("row"), rows, "loop"))
-        return len(own) - 1
+        return self.names.add_variable(ir.IndexVariable("row", rows, "loop"))
 
     def _rewritten(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
         """The expression within a row, if it is affine there; else the expression itself."""
@@ -134,20 +128,19 @@ class _RowSplitter:
 
     def _inside(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
         """The expression for a thread of the row, over its column, which is known to be less than the row's length."""
-        own = [v.interval for v in self.names.variables]
+        own = self.names.intervals
         numbers = [variable(k) for k in range(len(own))]
         column = variable(len(own))
         numbers[X] = variable(row) * rows.length + column - rows.beside
         by_column = expression.replace_variables(numbers).simplify([*own, Interval(0, rows.length - 1)])
         numbers[X] = variable(X)
-        return self._simplified(by_column.replace_variables([*numbers, rows.element - variable(row) * rows.length]))
-
-    def _simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
-        return expression.simplify([v.interval for v in self.names.variables])
+        return self.names.simplified(
+            by_column.replace_variables([*numbers, rows.element - variable(row) * rows.length])
+        )
 
     def _with_lets_expanded(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expression with named index expressions expanded."""
-        return self._simplified(with_definitions(expression, self.given))
+        return self.names.simplified(with_definitions(expression, self.given))
 
 
 def _count_of_operators(body: ir.Block) -> int:

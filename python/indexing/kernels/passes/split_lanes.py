@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
-from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.nodes import Block, For, If, Kernel, Statement, Within, statements
-from indexing.kernels.ir.traversal import rewrite_blocks, same_block
+from indexing.kernels.ir.copying import Names
+from indexing.kernels.ir.nodes import For, If, Kernel, Statement, Within, statements
+from indexing.kernels.ir.traversal import replace_loops
 from indexing.kernels.passes.lanes import lane_count
 
 MAX_COPIED = 128  # statements that may be duplicated
@@ -20,12 +20,8 @@ MAX_COPIED = 128  # statements that may be duplicated
 
 def split_into_lanes(kernel: Kernel, has_threads: bool) -> Kernel:
     """The kernel with separate loops over the lanes of whole vectors and of partial ones."""
-    names = Names(kernel.variables, kernel.body)
-
-    def on_block(block: Block) -> Block:
-        return same_block(block, [_split(s, names, has_threads) if isinstance(s, For) else s for s in block])
-
-    body = rewrite_blocks(kernel.body, on_block)
+    names = Names(kernel)
+    body = replace_loops(kernel.body, lambda loop: (_split(loop, names, has_threads),))
     return replace(kernel, body=body, variables=tuple(names.variables))
 
 
@@ -50,20 +46,17 @@ def _split(loop: For, names: Names, has_threads: bool) -> Statement:
 def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) -> SymbolicExpr | None:
     """The expression at the last lane, if it is affine in the lane; None otherwise."""
     places = [variable(k) for k in range(len(names.variables))]
-    intervals = [v.interval for v in names.variables]
     at = [expression.replace_variables([*places[:lane], constant(k), *places[lane + 1 :]]) for k in (0, 1, width - 1)]
-    step = (at[1] - at[0]).simplify(intervals).constant_value
+    step = names.simplified(at[1] - at[0]).constant_value
     if step is None or step < 0:
         return None
-    if (expression - at[0] - places[lane] * step).simplify(intervals).constant_value != 0:
+    if names.simplified(expression - at[0] - places[lane] * step).constant_value != 0:
         return None
-    return at[2].simplify(intervals)
+    return names.simplified(at[2])
 
 
 def _of_lanes(loop: For, names: Names, count: int) -> For:
     """The loop of a partial vector, over its first lanes."""
-    own = names.variables[loop.variable]
-    number = len(names.variables)
-    names.variables.append(replace(own, name=names.fresh(own.name), interval=Interval(0, count - 1)))
-    body = Copying(names, names.variables, loop.body, {loop.variable: variable(number)}, {}).body
+    number = names.add_variable(replace(names.variables[loop.variable], interval=Interval(0, count - 1)))
+    body = names.copied(loop.body, {loop.variable: variable(number)})
     return replace(loop, variable=number, stop=constant(count), body=body, lanes=False)

@@ -17,8 +17,9 @@ from typing import cast
 from indexing._core import Interval, SymbolicExpr, constant
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.copying import changed_by
 from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.traversal import all_values, expressions_of, rewrite_values, subvalues
+from indexing.kernels.ir.traversal import all_values, names_in, rewrite_values, variables_in
 from indexing.kernels.ir.types import decoded, storage_type
 from indexing.kernels.passes.affine import make_indices_affine
 from indexing.kernels.passes.group_loops import array_of
@@ -163,11 +164,8 @@ class _Splitter:
         """Whether a value can be computed outside of regions, once for all threads."""
         if isinstance(value, SymbolicExpr):
             return self._knows_index(value)
-        return self.uniform.value(value) and all(
-            (not isinstance(part, ir.Ref) or part.name in self.names)
-            and all(map(self._knows_index, expressions_of(part)))
-            for part in subvalues(value)
-        )
+        is_known = self.names.issuperset(names_in((value,))) and self.variables.issuperset(variables_in((value,)))
+        return is_known and self.uniform.value(value)
 
     def _guarded(self, s: ir.If, guards: Guards) -> list[Item]:
         """The items of both branches, whose regions each check the condition themselves."""
@@ -193,17 +191,12 @@ class _Splitter:
 def _with_reduced(s: ir.Statement, reduced: dict[str, ir.Ref]) -> ir.Statement:
     """A statement that reads reduced values by the names that all threads share, unless it gives them others."""
     inner = ir.statements((s,))
-    for name in [n for t in inner for n in _changed(t)]:
+    for name in [n for t in inner for n in changed_by(t)]:
         reduced.pop(name, None)
     if not reduced:
         return s
     (s,) = rewrite_values((s,), lambda v: reduced.get(v.name, v) if isinstance(v, ir.Ref) else v)
     return s
-
-
-def _changed(s: ir.Statement) -> tuple[str, ...]:
-    """The variables that a statement itself gives new values."""
-    return (s.name,) if isinstance(s, ir.Assign) else s.names if isinstance(s, ir.GroupReduce) else ()
 
 
 def _has_widths_apart(s: ir.If) -> bool:
@@ -214,12 +207,8 @@ def _has_widths_apart(s: ir.If) -> bool:
 
 def _negated(conditions: tuple[ir.Value, ...]) -> tuple[ir.Value, ...]:
     """The condition that holds where a single bound of an index does not; none for other conditions."""
-    match conditions:
-        case (ir.Within(expression, None, int(upper)),):
-            return (ir.Within(expression, upper + 1, None),)
-        case (ir.Within(expression, int(lower), None),):
-            return (ir.Within(expression, None, lower - 1),)
-    return ()
+    negated = conditions[0].negated if len(conditions) == 1 and isinstance(conditions[0], ir.Within) else None
+    return () if negated is None else (negated,)
 
 
 # ---------------------------------------------------------------- widths of elements

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import all_values, expressions_of, indices_of, loads_of, may_leave, subvalues
+from indexing.kernels.ir.traversal import (
+    all_values,
+    expressions_of,
+    indices_of,
+    loads_of,
+    may_leave,
+    names_in,
+    subvalues,
+)
 from indexing.walks import reached
 
 AXES = 3
@@ -97,8 +105,7 @@ class Uniformity:
                 deciding.append(s.value)
 
         def named(values: Iterable[ir.Value]) -> Iterator[str]:
-            parts = (part for value in values for part in subvalues(value) if isinstance(part, ir.Ref))
-            return (part.name for part in parts if part.name in self.names)
+            return (name for name in names_in(values) if name in self.names)
 
         return set(reached(named(deciding), lambda name: named([given[name]])))
 

@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.copying import Names
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import expressions_of, keeps_best, loads_of, may_leave, rewrite_blocks, same_block
+from indexing.kernels.ir.traversal import expressions_of, keeps_best, loads_of, may_leave, replace_loops
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes.lanes import lane_count
 
@@ -38,7 +38,7 @@ MAX_WHOLE_STATEMENTS = 128
 def unroll_loops(kernel: ir.Kernel, has_threads: bool) -> ir.Kernel:
     """The kernel with loops unrolled, or marked; `has_threads`: the threads of a block run in parallel."""
     unrolling = _Unroller(kernel, has_threads)
-    body = rewrite_blocks(kernel.body, unrolling.block)
+    body = replace_loops(kernel.body, unrolling.loop)
     return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
 
 
@@ -46,14 +46,11 @@ def unroll_in_lanes(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with short loops inside loops over lanes written out, so that their accesses can be vectorized."""
     unrolling = _Unroller(kernel, has_threads=True)
 
-    def in_lanes(s: ir.Statement) -> ir.Statement:
-        body = unrolling.short(s.body) if isinstance(s, ir.For) and lane_count(s) else ()
-        return replace(s, body=body) if isinstance(s, ir.For) and body and body is not s.body else s
+    def in_lanes(loop: ir.For) -> ir.Block:
+        body = replace_loops(loop.body, unrolling.short) if lane_count(loop) else ()
+        return (replace(loop, body=body) if body and body is not loop.body else loop,)
 
-    def on_block(block: ir.Block) -> ir.Block:
-        return same_block(block, [*map(in_lanes, block)])
-
-    body = rewrite_blocks(kernel.body, on_block)
+    body = replace_loops(kernel.body, in_lanes)
     return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
 
 
@@ -103,33 +100,18 @@ class UnrollingRule:
 class _Unroller:
     def __init__(self, kernel: ir.Kernel, has_threads: bool) -> None:
         self.has_threads = has_threads
-        self.names = Names(kernel.variables, kernel.body)
+        self.names = Names(kernel)
         self.rule = UnrollingRule(kernel.buffers)
 
-    def block(self, block: ir.Block) -> ir.Block:
-        out: list[ir.Statement] = []
-        for statement in block:
-            out += self._loop(statement) if isinstance(statement, ir.For) else [statement]
-        return same_block(block, out)
-
-    def short(self, block: ir.Block) -> ir.Block:
-        """A block with its short loops written out, also in nested blocks."""
-
-        def on_block(block: ir.Block) -> ir.Block:
-            out: list[ir.Statement] = []
-            for s in block:
-                out += self._short(s) if isinstance(s, ir.For) else [s]
-            return same_block(block, out)
-
-        return rewrite_blocks(block, on_block)
-
-    def _short(self, loop: ir.For) -> list[ir.Statement]:
+    def short(self, loop: ir.For) -> list[ir.Statement]:
+        """A short loop written out, or another one itself."""
         turns = ir.iterations_of(loop)
         if loop.lanes or turns is None or may_leave(loop.body) or turns * len(ir.statements(loop.body)) > MAX_IN_LANES:
             return [loop]
         return self._written(loop, turns)
 
-    def _loop(self, loop: ir.For) -> Sequence[ir.Statement]:
+    def loop(self, loop: ir.For) -> Sequence[ir.Statement]:
+        """A loop written out, or marked, or itself."""
         turns, inner = ir.iterations_of(loop), list(ir.statements(loop.body))
         if turns is None or may_leave(loop.body) or any(isinstance(s, ir.Barrier | ir.GroupReduce) for s in inner):
             return [loop]
@@ -151,8 +133,7 @@ class _Unroller:
         assert start is not None
         out: list[ir.Statement] = []
         for turn in range(turns):
-            place = constant(start + turn * loop.step)
-            out += Copying(self.names, self.names.variables, loop.body, {loop.variable: place}, {}).body
+            out += self.names.copied(loop.body, {loop.variable: constant(start + turn * loop.step)})
         return out
 
 

@@ -21,12 +21,12 @@ from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.copying import Names
 from indexing.kernels.ir.memory import VECTOR_BYTES, Memory, moves, orders_memory, vector_elements
 from indexing.kernels.ir.traversal import (
     loads_of,
     may_leave,
-    rewrite_blocks,
+    replace_loops,
     rewrite_statement,
     rewrite_value,
     same_block,
@@ -50,7 +50,7 @@ Key: TypeAlias = "tuple[str, SymbolicExpr]"  # a buffer, and an anchor
 def vectorize_accesses(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with vector loads and stores of global and shared memory."""
     vectors = _Vectors(kernel)
-    body = vectors.one_lane(rewrite_blocks(kernel.body, vectors.block))
+    body = vectors.one_lane(replace_loops(kernel.body, vectors.loop))
     buffers = (*kernel.buffers, *vectors.buffers)
     return replace(kernel, body=body, buffers=buffers, variables=tuple(vectors.variables))
 
@@ -62,7 +62,7 @@ class _Vectors:
         self.kernel = kernel
         self.memory = Memory(kernel)
         self.by_name = {b.name: b for b in kernel.buffers}
-        self.names = Names(kernel.variables, kernel.body)
+        self.names = Names(kernel)
         self.buffers: list[ir.Buffer] = []
         written = {m for s in ir.statements(kernel.body) for m in self.memory.written(s)}
         self.constant = {
@@ -74,14 +74,8 @@ class _Vectors:
         """The index variables of the kernel, with those of new loops."""
         return self.names.variables
 
-    def block(self, block: ir.Block) -> ir.Block:
-        out: list[ir.Statement] = []
-        for statement in block:
-            if isinstance(statement, ir.For):
-                out += _Lanes(self, statement).rewritten() if lane_count(statement) else self._short(statement)
-            else:
-                out.append(statement)
-        return same_block(block, out)
+    def loop(self, loop: ir.For) -> Sequence[ir.Statement]:
+        return _Lanes(self, loop).rewritten() if lane_count(loop) else self._short(loop)
 
     def one_lane(self, block: ir.Block) -> ir.Block:
         """A block outside of loops over lanes with its loads merged, and those of the blocks in it."""
@@ -142,10 +136,9 @@ class _Vectors:
             count, own = len(self.variables), self.variables[lanes.variable]
             steps = lane_count(lanes) // width
             for stop, name in ((steps, own.name), (width, "lane")):
-                interval = Interval(0, stop - 1)
-                self.variables.append(replace(own, name=self.names.fresh(name), interval=interval))
+                self.names.add_variable(replace(own, name=name, interval=Interval(0, stop - 1)))
             place = variable(count) * width + variable(count + 1)
-            body = Copying(self.names, self.variables, lanes.body, {lanes.variable: place}, {}).body
+            body = self.names.copied(lanes.body, {lanes.variable: place})
             inner = self._if_held(replace(strip, variable=count + 1, body=body))
             if inner:
                 return (replace(lanes, variable=count, stop=constant(steps), body=inner, lanes=False),)
@@ -360,8 +353,7 @@ class _Lanes:
         whole = ir.If(s.conditions, then, otherwise)
         if not unknown:
             return whole
-        names = self.vectors.names
-        copy = Copying(names, self.vectors.variables, (s,), {}, {}).body
+        copy = self.vectors.names.copied((s,))
         return ir.If((ir.Within(variable(self.loop.variable), unknown[0], unknown[-1]),), copy, (whole,))
 
     def _uniform_branch(self, s: ir.If, uniform: tuple[ir.Value, ...], lanes: Sequence[int], scope: _Scope) -> ir.If:
