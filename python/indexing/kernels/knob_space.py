@@ -298,6 +298,24 @@ def _column(name: str, values: ArrayLike) -> NDArray[np.generic]:
     return column if column.size else column.astype(np.int64)
 
 
+def nested_space(
+    emitter: str, names: tuple[str, ...], default: object, legal: Mapping[tuple[int, ...], Values]
+) -> KnobSpace:
+    """The space of knobs whose defaults are attributes of a plan; `legal` has the values of the last knob, given those of all
+    others, and so the values of each given those before it.
+    """
+    knobs: list[Knob] = []
+    conditions: list[Condition] = []
+    for k, name in enumerate(names):
+        begun: dict[tuple[int, ...], dict[int, None]] = {}
+        for key in (key for key, values in legal.items() if values):
+            begun.setdefault(key[:k], {}).update(dict.fromkeys(key[k : k + 1]))
+        values = {key: tuple(of_key) or legal[key] for key, of_key in begun.items()}
+        knobs.append(Knob(name, max(values.values(), key=len), int(getattr(default, name))))
+        conditions += [Condition(name, names[:k], values)] if k else []
+    return KnobSpace(emitter, tuple(knobs), tuple(conditions))
+
+
 def powers_of_two(most: int) -> tuple[int, ...]:
     """1, 2, 4, ... up to `most`."""
     return tuple(1 << k for k in range(most.bit_length()))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar, Literal, TypeAlias
 
 from indexing._core import Interval, SymbolicExpr
@@ -57,11 +58,7 @@ class Within:
     expression: SymbolicExpr
     lower: int | None
     upper: int | None
-
-    @property
-    def type(self) -> str:
-        """The type, `pred`."""
-        return "pred"
+    type: ClassVar[str] = "pred"
 
     @property
     def negated(self) -> Within | None:
@@ -408,10 +405,7 @@ class Buffer:
     @property
     def size(self) -> int:
         """The number of its elements."""
-        total = 1
-        for n in self.dimensions:
-            total *= n
-        return total
+        return prod(self.dimensions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,8 +440,7 @@ class Kernel:
     body: Block
     comment: str = ""
     work: int = 0  # predicted work, see work.py
-    #: The entry has neither; functions do.
-    parameters: ClassVar[tuple[Ref, ...]] = ()
+    parameters: ClassVar[tuple[Ref, ...]] = ()  # of the entry; functions may have both
     results: ClassVar[tuple[Value, ...]] = ()
 
     def __str__(self) -> str:
@@ -478,9 +471,7 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
     """The nested blocks of a statement."""
     if isinstance(statement, For):
         return (statement.body,)
-    if isinstance(statement, If):
-        return (statement.then, statement.otherwise)
-    return ()
+    return (statement.then, statement.otherwise) if isinstance(statement, If) else ()
 
 
 def iterations_of(loop: For) -> int | None:

@@ -16,7 +16,7 @@ from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, pla
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.knob_space import KnobSpace, Values, nested_space
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 
@@ -180,11 +180,4 @@ def attention_knobs(match: Attention, default: AttentionPlan, device: Device) ->
         (r,): tuple(k for k in legal if fits(replace(default, row_panels=r, key_panels=k), device.limits))
         for r in legal
     }
-    return KnobSpace(
-        NAME,
-        (
-            Knob("row_panels", tuple(r for r in legal if keys[r,]), default.row_panels),
-            Knob("key_panels", max(keys.values(), key=len), default.key_panels),
-        ),
-        (Condition("key_panels", ("row_panels",), keys),),
-    )
+    return nested_space(NAME, ("row_panels", "key_panels"), default, keys)

@@ -14,7 +14,7 @@ from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
 from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, LANES, ROWS, MatrixInstruction
 from indexing.kernels.kernel_builder import Dim3
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.knob_space import KnobSpace, Values, nested_space
 from indexing.kernels.launch import check_choice
 
 WARPS, KEYS, STAGES = (1, 2, 4, 8), (16, 32, 64, 128), (1, 2)
@@ -146,13 +146,4 @@ def attention_tile_knobs(match: Attention, default: AttentionTilePlan, device: D
         for w in WARPS
         for k in KEYS
     }
-    keys: dict[tuple[int, ...], Values] = {(w,): tuple(k for k in KEYS if stages[w, k]) for w in WARPS}
-    return KnobSpace(
-        NAME,
-        (
-            Knob("warps", tuple(w for w in WARPS if keys[w,]), default.warps),
-            Knob("keys", max(keys.values(), key=len), default.keys),
-            Knob("stages", max(stages.values(), key=len), default.stages),
-        ),
-        (Condition("keys", ("warps",), keys), Condition("stages", ("warps", "keys"), stages)),
-    )
+    return nested_space(NAME, ("warps", "keys", "stages"), default, stages)

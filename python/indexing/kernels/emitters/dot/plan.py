@@ -13,7 +13,7 @@ from indexing.hlo import Instruction
 from indexing.kernels.emitters.dot.match import NAME, Product, planned_product
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.kernel_builder import Dim3
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.knob_space import KnobSpace, Values, nested_space
 from indexing.kernels.launch import check_knob
 
 BLOCK_SIZE = 128  # threads, by default at most
@@ -90,12 +90,7 @@ def dot_knobs(match: Heroes, default: DotPlan, device: Device) -> KnobSpace:
     sizes: dict[tuple[int, ...], Values] = {
         (r,): range(_least_block_size(replace(default, rows=r), limits), limits.block_size + 1) for r in ROWS
     }
-    rows = tuple(r for r in ROWS if sizes[r,])
-    knobs = (
-        Knob("rows", rows, default.rows),
-        Knob("block_size", max(sizes.values(), key=len), default.block_size),
-    )
-    return KnobSpace(NAME, knobs, (Condition("block_size", ("rows",), {(r,): sizes[r,] for r in rows}),))
+    return nested_space(NAME, ("rows", "block_size"), default, sizes)
 
 
 def _least_block_size(plan: DotPlan, limits: Limits) -> int:

@@ -28,7 +28,7 @@ from indexing.kernels.emitters.reduction.mapping import (
 from indexing.kernels.emitters.reduction.match import NAME, staged_arrays
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
+from indexing.kernels.knob_space import KnobSpace, Values, nested_space, powers_of_two
 from indexing.kernels.lane_sectors import best_width
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
@@ -188,20 +188,7 @@ def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> Kn
             plan = _planned(match, d, width, group, device)
             if most := legal_splits(plan, _most_splits(plan), device.limits):
                 splits[width, group] = range(1, most + 1)
-    widths = tuple(dict.fromkeys(w for w, _ in splits))
-    threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in splits if v == w) for w in widths}
-    return KnobSpace(
-        NAME,
-        (
-            Knob("vector_width", widths, default.vector_width),
-            Knob("threads", max(threads.values(), key=len), default.threads),
-            Knob("split_k", max(splits.values(), key=len), default.split_k),
-        ),
-        (
-            Condition("threads", ("vector_width",), threads),
-            Condition("split_k", ("vector_width", "threads"), splits),
-        ),
-    )
+    return nested_space(NAME, ("vector_width", "threads", "split_k"), default, splits)
 
 
 def _most_splits(plan: ReductionPlan) -> int:

@@ -27,7 +27,7 @@ from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import row_cache_of
 from indexing.kernels.emitters.rows.weights import bytes_of_weights
 from indexing.kernels.ir.types import storage_bytes
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
+from indexing.kernels.knob_space import KnobSpace, Values, nested_space, powers_of_two
 from indexing.kernels.lane_sectors import best_width
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
@@ -179,26 +179,7 @@ def rows_knobs(space: RowSpace, default: RowsPlan, device: Device) -> KnobSpace:
     `keep` 2 is excluded where a thread would keep more than its registers hold.
     """
     splits = _legal_splits(space, default.dimensions, device)
-    keeps: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for width, group, keep in splits:
-        keeps[width, group] = (*keeps.get((width, group), ()), keep)
-    widths = tuple(dict.fromkeys(w for w, _ in keeps))
-    threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in keeps if v == w) for w in widths}
-    online = (int(Keep.ONLINE),) if with_online_sums(space).online else ()
-    return KnobSpace(
-        NAME,
-        (
-            Knob("vector_width", widths, default.vector_width),
-            Knob("threads", max(threads.values(), key=len), default.threads),
-            Knob("keep", (0, 1, 2, *online), int(default.keep)),
-            Knob("split_k", max(splits.values(), key=len), default.split_k),
-        ),
-        (
-            Condition("threads", ("vector_width",), threads),
-            Condition("keep", ("vector_width", "threads"), keeps),
-            Condition("split_k", ("vector_width", "threads", "keep"), splits),
-        ),
-    )
+    return nested_space(NAME, ("vector_width", "threads", "keep", "split_k"), default, splits)
 
 
 def _legal_splits(space: RowSpace, d: Dimensions, device: Device) -> dict[tuple[int, ...], Values]:

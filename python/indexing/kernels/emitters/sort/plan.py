@@ -8,7 +8,7 @@ from indexing.device.limits import Dim3
 from indexing.device.record import Device
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.sort.match import NAME, RowSort
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace
+from indexing.kernels.knob_space import KnobSpace, Values, nested_space
 from indexing.kernels.launch import check_choice
 from indexing.kernels.targets import TARGETS
 
@@ -77,12 +77,8 @@ def plan_sort(match: RowSort, device: Device, *, elements: int | None = None, ro
 
 def sort_knobs(match: RowSort, default: SortPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    legal = _legal(match, device)
-    knobs = (
-        Knob("elements", tuple(legal), default.elements),
-        Knob("rows", max(legal.values(), key=len), default.rows),
-    )
-    return KnobSpace(NAME, knobs, (Condition("rows", ("elements",), {(e,): rows for e, rows in legal.items()}),))
+    legal: dict[tuple[int, ...], Values] = {(elements,): rows for elements, rows in _legal(match, device).items()}
+    return nested_space(NAME, ("elements", "rows"), default, legal)
 
 
 def longest_run(element_bytes: int, device: Device) -> int:
