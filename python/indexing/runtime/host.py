@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Host:
         expect_dialect(kernel, self.dialect)
         key = _key(kernel)
         if key not in self._kernels:
-            threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+            threads = prod(kernel.block)
             self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.launch_grid, threads)
         return self._kernels[key]
 

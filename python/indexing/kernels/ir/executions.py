@@ -14,7 +14,7 @@ from functools import partial
 from math import log2, prod
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
+from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, compose, constant, variable
 from indexing.hlo.layout import element_strides
 from indexing.kernels.ir.accesses import (
     BLOCK_X,
@@ -243,19 +243,15 @@ def _steps(body: Accesses, a: Access, buffer: Buffer, loops: Iterable[int]) -> l
 
 def _is_by_lane(body: Accesses, a: Access) -> bool:
     """Whether a condition around an access differs by lane in another way than a bound of neighbouring places."""
-    intervals = [v.interval for v in body.variables]
+    intervals = body.intervals
     for lane in _lanes(body, a):
         for e, bounds in a.context.constraints:
             if lane in e.used_variables() and lane in (e - variable(lane)).simplify(intervals).used_variables():
                 others = tuple(c for c in a.context.constraints if c != (e, bounds))
                 m = body.map(replace(a.context, constraints=others), [e])
-                if not _is_within(m.range(m.results[0]), bounds):
+                if not bounds.contains(m.range(m.results[0])):
                     return True
     return False
-
-
-def _is_within(inner: Interval, outer: Interval) -> bool:
-    return outer.lower <= inner.lower and inner.upper <= outer.upper
 
 
 def _frames(a: Access, inside: Collection[int]) -> _Frames:
@@ -350,7 +346,7 @@ def _lanes_of(body: Accesses, index: SymbolicExpr) -> int:
 
     A few warps are looked at, of the first blocks. Blocks of one thread are counted as if they formed warps.
     """
-    intervals = [v.interval for v in body.variables]
+    intervals = body.intervals
     values = [(i.lower + i.upper) // 2 for i in intervals]
     threads, blocks = len(intervals[0]), len(intervals[BLOCK_X]) if body.given > BLOCK_X else 1
     lanes = range(min(threads * blocks, WARP * WARPS))

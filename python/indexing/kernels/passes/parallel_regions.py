@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
@@ -170,7 +171,7 @@ class ThreadLoops:
         self.variables = list(kernel.variables)
         self.buffers = {b.name: b for b in kernel.buffers}
         self.results = {f.name: tuple(r.type for r in f.results) for f in kernel.functions}
-        self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        self.threads = prod(kernel.block)
         self.thread = _thread_number(kernel.block)
         self.uses = {s.number: self._use(s) for s in _regions_and_reductions(items) if isinstance(s, ParallelRegion)}
         self.reductions = [t.statement for t in _regions_and_reductions(items) if isinstance(t, GroupReduction)]

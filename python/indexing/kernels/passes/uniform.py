@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import prod
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
@@ -44,7 +45,7 @@ class Uniformity:
         self.kernel = kernel
         self.spaces = {b.name: b.space for b in kernel.buffers}
         self.tiles = tiles_of_sums(kernel)
-        self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        self.threads = prod(kernel.block)
         self.variables = {*range(AXES, IDS), *(k for k in range(AXES) if kernel.block[k] == 1)}
         self.names: set[str] = set()
         self.places: dict[int, SymbolicExpr | None] = {}  # definitions of index variables, over those without one

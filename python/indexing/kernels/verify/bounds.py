@@ -43,7 +43,7 @@ def check_bounds(kernel: Kernel) -> Iterator[Check]:
 
 
 def _clamped(known: Interval, promised: Interval, subject: str) -> Check:
-    if promised.lower <= known.lower and known.upper <= promised.upper:
+    if promised.contains(known):
         return Check("in bounds", subject, "proved")
     reason = f"the value lies in {known}, the variable in {promised}"
     return Check("in bounds", subject, "open", reason)
@@ -64,8 +64,7 @@ def _text(body: Accesses, index: Sequence[SymbolicExpr]) -> str:
 
 
 def _aligned(body: Accesses, first: SymbolicExpr, width: int, where: str) -> Check:
-    intervals = [v.interval for v in body.variables]
-    if first.is_multiple_of(width) or first.simplify(intervals).is_multiple_of(width):
+    if first.is_multiple_of(width) or first.simplify(body.intervals).is_multiple_of(width):
         return Check("in bounds", f"{where}: aligned to {width}", "proved")
     return Check("in bounds", f"{where}: aligned to {width}", "open", "the place is not known to be a multiple")
 
@@ -79,8 +78,7 @@ def _checked(
         if m.is_known_empty:
             return Check("in bounds", subject, "proved")
         for result, bounds in zip(m.results, box, strict=True):
-            known = m.range(result)
-            if known.lower >= bounds.lower and known.upper <= bounds.upper:
+            if bounds.contains(m.range(result)):
                 continue
             for outside in (Interval(INT64.lower, bounds.lower - 1), Interval(bounds.upper + 1, INT64.upper)):
                 violations = m.add_constraint(result, outside)

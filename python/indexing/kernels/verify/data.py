@@ -18,7 +18,7 @@ def value_range(body: Accesses, value: Value, context: Context) -> Interval:
         case Constant(_, int(number)):
             return Interval(int(number), int(number))
         case IndexValue(expression, _):
-            interval = context.at(expression).range([v.interval for v in body.variables])
+            interval = context.at(expression).range(body.intervals)
         case Ref(_, name) if name in body.names:
             return value_range(body, *body.names[name])
         case Op(opcode, _, operands) if opcode in _KNOWN:
@@ -29,7 +29,7 @@ def value_range(body: Accesses, value: Value, context: Context) -> Interval:
                 return whole
         case _:
             return whole
-    return interval if _is_within(interval, whole) else whole
+    return interval if whole.contains(interval) else whole
 
 
 def index_of(body: Accesses, value: Value, context: Context) -> SymbolicExpr | None:
@@ -42,12 +42,8 @@ def index_of(body: Accesses, value: Value, context: Context) -> SymbolicExpr | N
         case Op("convert", kind, (operand,)):
             inner = index_of(body, operand, context)
             known = None if inner is None else value_range(body, operand, context)
-            return inner if known is not None and _is_within(known, _limits(kind)) else None
+            return inner if known is not None and _limits(kind).contains(known) else None
     return None
-
-
-def _is_within(inner: Interval, outer: Interval) -> bool:
-    return outer.lower <= inner.lower and inner.upper <= outer.upper
 
 
 def _limits(kind: str) -> Interval:

@@ -7,6 +7,7 @@ variable, and a number with one digit for each thread, which a combiner adds.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import prod
 from typing import Any, TypeAlias
 
 from indexing._core import SymbolicExpr
@@ -139,7 +140,7 @@ def _fault(
     kernel: ir.Kernel, after: ir.Kernel, run: Run, replacement: Sequence[ir.Statement], is_sequential: bool
 ) -> str:
     """The reason why the statements do not compute the reductions; empty if they do."""
-    threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+    threads = prod(kernel.block)
     local = {b.name for b in after.buffers if b.space == "local"} if not is_sequential else set()
     combining = _Combining(len(after.variables), 1 if is_sequential else threads, local)
     given = [1 << (BITS * t) for t in range(threads)]
