@@ -59,13 +59,20 @@ class Expansion:
 
     def apply(self, opcode: str, *operands: BuiltInstruction) -> BuiltInstruction:
         """Add an elementwise op; scalars are broadcast to the shape of the other operands."""
+        spread = self._spread(operands)
+        return self.add(opcode, operands[0].element_type, spread[0].dimensions, spread)
+
+    def _spread(self, operands: Sequence[BuiltInstruction]) -> list[BuiltInstruction]:
         sizes = max((o.dimensions for o in operands), key=len)
-        spread = [self.broadcast(o, sizes, ()) if o.dimensions != sizes else o for o in operands]
-        return self.add(opcode, operands[0].element_type, sizes, spread)
+        return [self.broadcast(o, sizes, ()) if o.dimensions != sizes else o for o in operands]
 
     def constant(self, element_type: str, number: complex) -> BuiltInstruction:
         """Add a scalar constant."""
         return self._body.constant(Shape.array(element_type, ()), number)
+
+    def filled(self, element_type: str, number: complex, sizes: Sequence[int]) -> BuiltInstruction:
+        """An array of a shape, all of whose elements are one number."""
+        return self.broadcast(self.constant(element_type, number), sizes, ())
 
     def literal(self, element_type: str, sizes: Sequence[int], text: str) -> BuiltInstruction:
         """Add an array of constants, given as HLO text."""
@@ -100,8 +107,13 @@ class Expansion:
         return self.add("convert", element_type, value.dimensions, [value])
 
     def compare(self, left: BuiltInstruction, right: BuiltInstruction, direction: str) -> BuiltInstruction:
-        """Add an elementwise comparison (`EQ`, `GT`, ...)."""
-        return self.add("compare", "pred", left.dimensions, [left, right], direction=direction)
+        """Add an elementwise comparison (`EQ`, `GT`, ...); a scalar is broadcast."""
+        spread = self._spread([left, right])
+        return self.add("compare", "pred", spread[0].dimensions, spread, direction=direction)
+
+    def select(self, condition: BuiltInstruction, yes: BuiltInstruction, no: BuiltInstruction) -> BuiltInstruction:
+        """The elements of `yes` where the condition holds, else those of `no`."""
+        return self.add("select", yes.element_type, yes.dimensions, [condition, yes, no])
 
     def scaled(self, value: BuiltInstruction, factor: complex | BuiltInstruction) -> BuiltInstruction:
         """The value times a constant, or times a scalar of the computation."""

@@ -142,7 +142,7 @@ class _Transform:
         """The inverse of it; the imaginary parts of the first and the last element, which have no meaning, are not read."""
         parts, (*rows, stored) = self.parts, value.dimensions
         half, last = length // 2, len(rows)
-        zero = parts.broadcast(parts.constant(self.real_type, 0), (*rows, 1), ())
+        zero = parts.filled(self.real_type, 0, (*rows, 1))
         imaginary = self._slice(self._part(value, "imag"), last, 1, half, (*rows, half - 1))
         ends = [zero, imaginary, zero] if half > 1 else [zero, zero]
         imaginary = parts.add("concatenate", self.real_type, (*rows, stored), ends, dimensions=[last])

@@ -95,9 +95,9 @@ class _Transform:
         parts, sizes = self.parts, whole.dimensions
         every = range(len(sizes))
         real, imaginary = (parts.broadcast(self._part_of(whole, p), (*sizes, 2), every) for p in ("real", "imag"))
-        zero = parts.broadcast(parts.constant("s32", REAL), (*sizes, 2), ())
+        zero = parts.filled("s32", REAL, (*sizes, 2))
         is_real = parts.compare(self._index((*sizes, 2), len(sizes)), zero, "EQ")
-        return parts.add("select", self.element_type, (*sizes, 2), [is_real, real, imaginary])
+        return parts.select(is_real, real, imaginary)
 
     def _part_of(self, whole: BuiltInstruction, part: str) -> BuiltInstruction:
         """`part` is "real" or "imag"."""
@@ -216,4 +216,4 @@ class _Transform:
         return parts.apply("subtract", self._filled(sizes, of_real), parts.scaled(number, 2 * of_real))
 
     def _filled(self, sizes: Sequence[int], number: float) -> BuiltInstruction:
-        return self.parts.broadcast(self.parts.constant(self.element_type, number), sizes, ())
+        return self.parts.filled(self.element_type, number, sizes)

@@ -42,7 +42,7 @@ class _Selected:
         for steps in itertools.product(*(reversed(range(n)) for n in around)):
             is_own = parts.compare(self._around(selected, steps, none), positions, "EQ")
             combined = parts.combine(scatter, total, self._around(self.source, steps, self.start))
-            total = parts.add("select", total.element_type, sizes, [is_own, combined, total])
+            total = parts.select(is_own, combined, total)
         return parts.finish([total])
 
     def _selected(self, positions: BuiltInstruction, none: BuiltInstruction) -> BuiltInstruction:

@@ -54,7 +54,7 @@ def _lower_factor(parts: Expansion, a: BuiltInstruction) -> BuiltInstruction:
         rest = parts.apply("subtract", parts.slice_at(a, first, [2], keeps=True, size=size), known)
         return [parts.update_at(factor, _columns(parts, rest, first, loop), first, 2), a]
 
-    values = parts.repeat(count, [parts.broadcast(parts.constant(kind, 0), a.dimensions, ()), a], panel)
+    values = parts.repeat(count, [parts.filled(kind, 0, a.dimensions), a], panel)
     return with_columns(parts.constant("s32", count), values, left, parts.loop())[0] if left else values[0]
 
 
@@ -70,21 +70,16 @@ def _columns(parts: Expansion, a: BuiltInstruction, first: BuiltInstruction, loo
         known = product(parts, factor, 2, conjugate(parts, parts.slice_at(factor, own, [1])))
         rest = parts.apply("subtract", parts.slice_at(a, j, [2]), known)
         square = _real(parts, parts.slice_at(rest, own, [1]))
-        zero, nan = (parts.broadcast(parts.constant(square.element_type, x), [batch], ()) for x in (0, math.nan))
+        zero, nan = (parts.filled(square.element_type, x, [batch]) for x in (0, math.nan))
         is_positive = parts.compare(square, zero, "GT")
-        root = parts.apply("sqrt", parts.add("select", square.element_type, [batch], [is_positive, square, nan]))
+        root = parts.apply("sqrt", parts.select(is_positive, square, nan))
         root = parts.broadcast(parts.convert(root, kind), [batch, n], [0])
         row, own = parts.index_along([batch, n], 1), parts.broadcast(own, [batch, n], ())
-        below = parts.add(
-            "select",
-            kind,
-            [batch, n],
-            [parts.compare(row, own, "GT"), parts.apply("divide", rest, root), _zero_like(parts, rest)],
-        )
-        entry = parts.add("select", kind, [batch, n], [parts.compare(row, own, "EQ"), root, below])
+        below = parts.select(parts.compare(row, own, "GT"), parts.apply("divide", rest, root), _zero_like(parts, rest))
+        entry = parts.select(parts.compare(row, own, "EQ"), root, below)
         return [parts.update_at(factor, entry, j, 2), a, first]
 
-    zeros = parts.broadcast(parts.constant(kind, 0), a.dimensions, ())
+    zeros = parts.filled(kind, 0, a.dimensions)
     return parts.repeat(count, [zeros, a, first], column, loop)[0]
 
 
@@ -109,14 +104,14 @@ def _substituted(
     parts: Expansion, a: BuiltInstruction, b: BuiltInstruction, equation: int, is_lower: bool, is_unit: bool
 ) -> BuiltInstruction:
     """The solutions x of a x = b, where an index of dimension `equation` of a, 1 or 2, is that of an equation."""
-    kind, (batch, n, columns) = b.element_type, b.dimensions
+    batch, n, columns = b.dimensions
 
     def unknown(k: BuiltInstruction, values: list[BuiltInstruction]) -> list[BuiltInstruction]:
         x, a, b = values
         i = k if is_lower else parts.apply("subtract", parts.constant("s32", n - 1), k)
         row, index = parts.slice_at(a, i, [equation]), parts.index_along([batch, n], 1)
-        is_solved = parts.compare(index, parts.broadcast(i, [batch, n], ()), "LT" if is_lower else "GT")
-        coefficients = parts.add("select", kind, [batch, n], [is_solved, row, _zero_like(parts, row)])
+        is_solved = parts.compare(index, i, "LT" if is_lower else "GT")
+        coefficients = parts.select(is_solved, row, _zero_like(parts, row))
         known = product(parts, *(x, 1) if columns > 1 else (parts.reshape(x, [batch, 1, n]), 2), coefficients)
         rest = parts.apply("subtract", parts.slice_at(b, i, [1]), known)
         if not is_unit:
@@ -173,4 +168,4 @@ def product(
 
 
 def _zero_like(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
-    return parts.broadcast(parts.constant(value.element_type, 0), value.dimensions, ())
+    return parts.filled(value.element_type, 0, value.dimensions)

@@ -59,10 +59,10 @@ class _Top:
         parts, size = self.parts, 1 << int(bits.element_type[1:]) - 1
         if self.kind[0] == "u":
             return parts.apply("xor", bits, parts.constant(bits.element_type, -size))
-        zero = parts.broadcast(parts.constant(bits.element_type, 0), bits.dimensions, ())
+        zero = parts.filled(bits.element_type, 0, bits.dimensions)
         turned = parts.apply("xor", bits, parts.constant(bits.element_type, size - 1))
         is_negative = parts.compare(bits, zero, "LT")
-        return parts.add("select", bits.element_type, bits.dimensions, [is_negative, turned, bits])
+        return parts.select(is_negative, turned, bits)
 
     def _elements(self, keys: BuiltInstruction) -> BuiltInstruction:
         """The elements of keys."""
@@ -108,8 +108,8 @@ class _Top:
         limit, at = (parts.broadcast(x, sizes, rows) for x in (best, index))
         is_tied = parts.apply("and", parts.compare(keys, limit, "EQ"), parts.compare(places, at, "GT"))
         is_left = parts.apply("or", parts.compare(keys, limit, "LT"), is_tied)
-        none = parts.broadcast(parts.constant("s32", NO_PLACE), sizes, ())
-        return parts.add("select", "s32", sizes, [is_left, places, none])
+        none = parts.filled("s32", NO_PLACE, sizes)
+        return parts.select(is_left, places, none)
 
     def _beside(self, columns: list[BuiltInstruction]) -> BuiltInstruction:
         """The values as the columns of an array."""

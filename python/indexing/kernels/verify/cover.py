@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 from indexing._core import (
     IndexingMap,
-    Interval,
     PiecewiseMap,
     SymbolicExpr,
     SymbolicMap,
@@ -38,7 +37,7 @@ CACHED = 1 << 12  # answers are kept: passes, and targets, leave most of a kerne
 def normalized(m: IndexingMap) -> IndexingMap:
     """A simplified map with range variables that others determine replaced, and variables without names."""
     while (reduced := _without_quotient(m)) is not None:
-        m = _without_implied(reduced.simplify())
+        m = reduced.simplify()
     if m.is_known_empty:
         return m
     m = m.remove_unused_symbols()
@@ -70,33 +69,6 @@ def _quotients(m: IndexingMap) -> Iterator[tuple[int, int, SymbolicExpr]]:
             multiple = of.lower // abs(step) * abs(step)
             first = multiple if of.upper - multiple < abs(step) else of.lower
             yield abs(step), k, (dividend - first) // abs(step)
-
-
-def _without_implied(m: IndexingMap) -> IndexingMap:
-    """The map without constraints that the intervals of its variables imply."""
-    if m.is_known_empty:
-        return m
-    kept = [(e, i) for e, i in m.constraints if not _is_implied(m, e, i)]
-    if len(kept) == len(m.constraints):
-        return m
-    return IndexingMap(m.symbolic_map, m.dims, m.ranges, m.runtimes, kept)
-
-
-def _is_implied(m: IndexingMap, e: SymbolicExpr, bounds: Interval) -> bool:
-    below = [Interval(INT64.lower, bounds.lower - 1)] if bounds.lower > INT64.lower else []
-    above = [Interval(bounds.upper + 1, INT64.upper)] if bounds.upper < INT64.upper else []
-    used = set(e.used_variables())
-    dims = [Variable(None, v.interval if k in used else Interval(0, 0)) for k, v in enumerate(m.variables)]
-    symbols = SymbolicMap(len(dims), 0, [])
-    return all(_is_empty(IndexingMap(symbols, dims, [], [], [(e, outside)])) for outside in (*below, *above))
-
-
-@lru_cache(maxsize=1024)
-def _is_empty(m: IndexingMap) -> bool:
-    try:
-        return m.is_empty()
-    except IndexingError:
-        return False
 
 
 def _replaced(m: IndexingMap, number: int, value: SymbolicExpr) -> IndexingMap:

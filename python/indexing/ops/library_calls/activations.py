@@ -30,8 +30,8 @@ def activation(body: Expansion, name: str, x: BuiltInstruction, alpha: float = 0
 
 def _below_zero(body: Expansion, x: BuiltInstruction, otherwise: BuiltInstruction) -> BuiltInstruction:
     zero = body.constant(x.element_type, 0.0)
-    above = body.compare(x, body.broadcast(zero, x.dimensions, ()), "GT")
-    return body.add("select", x.element_type, x.dimensions, [above, x, otherwise])
+    above = body.compare(x, zero, "GT")
+    return body.select(above, x, otherwise)
 
 
 def _gelu(body: Expansion, x: BuiltInstruction, name: str) -> BuiltInstruction:

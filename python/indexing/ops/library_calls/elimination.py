@@ -17,7 +17,7 @@ def factor_in_place(parts: Expansion) -> list[BuiltInstruction] | None:
     if m > MAX_ROWS or 0 in operand.dimensions:
         return None
     a, steps = matrices(parts, operand), min(m, n)
-    zeros = [parts.broadcast(parts.constant("s32", 0), s, ()) for s in ([a.dimensions[0], steps], [a.dimensions[0]])]
+    zeros = [parts.filled("s32", 0, s) for s in ([a.dimensions[0], steps], [a.dimensions[0]])]
     larger = _larger(parts, a.element_type)
     results = parts.repeat(steps, [a, *zeros], lambda j, values: _eliminated(parts, larger, j, *values))
     sizes = [operand.dimensions, [*batch, steps], batch]
@@ -38,21 +38,19 @@ def _eliminated(
     place = _pivot(parts, larger, j, column)
     own, pivot_row = parts.slice_at(a, j, [1]), _rows(parts, a, place)
     pivot, above = parts.slice_at(pivot_row, j, [1]), parts.slice_at(own, j, [1])
-    zero, one = (parts.broadcast(parts.constant(kind, x), [count], ()) for x in (0, 1))
+    zero, one = (parts.filled(kind, x, [count]) for x in (0, 1))
     is_zero = parts.compare(pivot, zero, "EQ")
-    divisor = parts.add("select", kind, [count], [is_zero, one, pivot])
+    divisor = parts.select(is_zero, one, pivot)
     # Row j and the row of the pivot are exchanged where they are read.
     row = parts.index_along([count, m], 1)
     is_place = parts.compare(row, parts.broadcast(place, [count, m], [0]), "EQ")
-    moved = parts.add("select", kind, [count, m], [is_place, parts.broadcast(above, [count, m], [0]), column])
+    moved = parts.select(is_place, parts.broadcast(above, [count, m], [0]), column)
     factors = parts.apply("divide", moved, parts.broadcast(divisor, [count, m], [0]))
     changed = _updated(parts, j, a, [is_place, own, pivot_row, factors])
     number = parts.apply("add", place, parts.constant("s32", 1))
-    is_first = parts.apply(
-        "and", is_zero, parts.compare(info, parts.broadcast(parts.constant("s32", 0), [count], ()), "EQ")
-    )
+    is_first = parts.apply("and", is_zero, parts.compare(info, parts.constant("s32", 0), "EQ"))
     step = parts.broadcast(parts.apply("add", j, parts.constant("s32", 1)), [count], ())
-    return [changed, parts.update_at(pivots, number, j, 1), parts.add("select", "s32", [count], [is_first, step, info])]
+    return [changed, parts.update_at(pivots, number, j, 1), parts.select(is_first, step, info)]
 
 
 def _pivot(
@@ -61,9 +59,9 @@ def _pivot(
     """The row of the largest element of each column, from row j on."""
     sizes = column.dimensions
     size, row = magnitude(parts, column), parts.index_along(sizes, 1)
-    none = parts.broadcast(parts.constant("s32", NO_PLACE), sizes, ())
-    is_left = parts.compare(row, parts.broadcast(j, sizes, ()), "GE")
-    places = parts.add("select", "s32", sizes, [is_left, row, none])
+    none = parts.filled("s32", NO_PLACE, sizes)
+    is_left = parts.compare(row, j, "GE")
+    places = parts.select(is_left, row, none)
     shapes = [Shape.array(v.element_type, sizes[:1]) for v in (size, places)]
     starts = [parts.constant(size.element_type, 0), parts.constant("s32", NO_PLACE)]
     return parts.results_of("reduce", shapes, [size, places, *starts], dimensions=[1], to_apply=larger)[1]
@@ -101,15 +99,15 @@ def _updated(
     parts: Expansion, j: BuiltInstruction, a: BuiltInstruction, known: list[BuiltInstruction]
 ) -> BuiltInstruction:
     """The matrix with the pivot's row at row j; below it the factors in column j, and what they leave behind it."""
-    sizes, kind = a.dimensions, a.element_type
+    sizes = a.dimensions
     is_place, own, pivot_row, factors = known
     own, pivot_row = (parts.broadcast(r, sizes, [0, 2]) for r in (own, pivot_row))
     row, column = (parts.index_along(sizes, k) for k in (1, 2))
     step = parts.broadcast(j, sizes, ())
-    moved = parts.add("select", kind, sizes, [parts.broadcast(is_place, sizes, [0, 1]), own, a])
+    moved = parts.select(parts.broadcast(is_place, sizes, [0, 1]), own, a)
     factors = parts.broadcast(factors, sizes, [0, 1])
     rest = parts.apply("subtract", moved, parts.apply("multiply", factors, pivot_row))
-    behind = parts.add("select", kind, sizes, [parts.compare(column, step, "GT"), rest, moved])
-    below = parts.add("select", kind, sizes, [parts.compare(column, step, "EQ"), factors, behind])
-    above = parts.add("select", kind, sizes, [parts.compare(row, step, "EQ"), pivot_row, moved])
-    return parts.add("select", kind, sizes, [parts.compare(row, step, "GT"), below, above])
+    behind = parts.select(parts.compare(column, step, "GT"), rest, moved)
+    below = parts.select(parts.compare(column, step, "EQ"), factors, behind)
+    above = parts.select(parts.compare(row, step, "EQ"), pivot_row, moved)
+    return parts.select(parts.compare(row, step, "GT"), below, above)

@@ -19,7 +19,7 @@ def reflected_columns(parts: Expansion) -> list[BuiltInstruction] | None:
     if not _is_small(operand):
         return None
     a, steps = matrices(parts, operand), min(m, n)
-    taus = parts.broadcast(parts.constant(a.element_type, 0), [a.dimensions[0], steps], ())
+    taus = parts.filled(a.element_type, 0, [a.dimensions[0], steps])
     parts.reducer("maximum", a.element_type)  # which the loop calls
     results = parts.repeat(steps, [a, taus], lambda j, values: _reflected(parts, j, *values))
     return [parts.reshape(value, s) for value, s in zip(results, (operand.dimensions, [*batch, steps]), strict=True)]
@@ -36,30 +36,30 @@ def _reflected(
     kind, (count, m, _) = a.element_type, a.dimensions
     column, first = parts.slice_at(a, j, [2]), parts.slice_at(a, j, [1, 2])
     row, step = parts.index_along([count, m], 1), parts.broadcast(j, [count, m], ())
-    zeros = parts.broadcast(parts.constant(kind, 0), [count, m], ())
-    zero, one = (parts.broadcast(parts.constant(kind, x), [count], ()) for x in (0, 1))
+    zeros = parts.filled(kind, 0, [count, m])
+    zero, one = (parts.filled(kind, x, [count]) for x in (0, 1))
     is_below = parts.compare(row, step, "GT")
-    below = parts.add("select", kind, [count, m], [is_below, column, zeros])
+    below = parts.select(is_below, column, zeros)
     # Magnitudes are those of the largest element, so that no square is too large or too small.
     largest = parts.reduce("maximum", magnitude(parts, below), [1], 0)
     scale, is_done = parts.apply("maximum", largest, magnitude(parts, first)), parts.compare(largest, zero, "EQ")
-    scale = parts.add("select", kind, [count], [is_done, one, scale])
+    scale = parts.select(is_done, one, scale)
     below = parts.apply("divide", below, parts.broadcast(scale, [count, m], [0]))
     start = parts.apply("divide", first, scale)
     rest = parts.reshape(product(parts, parts.reshape(below, [count, 1, m]), 2, below), [count])
     norm = parts.apply("sqrt", parts.apply("add", rest, parts.apply("multiply", start, start)))
-    length = parts.add("select", kind, [count], [parts.compare(start, zero, "LT"), norm, parts.apply("negate", norm)])
+    length = parts.select(parts.compare(start, zero, "LT"), norm, parts.apply("negate", norm))
     factor = parts.apply("divide", parts.apply("subtract", length, start), length)
-    tau = parts.add("select", kind, [count], [is_done, zero, factor])
-    divisor = parts.add("select", kind, [count], [is_done, one, parts.apply("subtract", start, length)])
+    tau = parts.select(is_done, zero, factor)
+    divisor = parts.select(is_done, one, parts.apply("subtract", start, length))
     kept = parts.apply("divide", below, parts.broadcast(divisor, [count, m], [0]))
-    length = parts.add("select", kind, [count], [is_done, first, parts.apply("multiply", length, scale)])
+    length = parts.select(is_done, first, parts.apply("multiply", length, scale))
     changed = _reflect(parts, a, _vector(parts, kept, j), tau)
-    place = parts.compare(parts.index_along(a.dimensions, 2), parts.broadcast(j, a.dimensions, ()), "GT")
-    entry = parts.add("select", kind, [count, m], [is_below, kept, column])
+    place = parts.compare(parts.index_along(a.dimensions, 2), j, "GT")
+    entry = parts.select(is_below, kept, column)
     is_own = parts.compare(row, step, "EQ")
-    entry = parts.add("select", kind, [count, m], [is_own, parts.broadcast(length, [count, m], [0]), entry])
-    behind = parts.add("select", kind, a.dimensions, [place, changed, a])
+    entry = parts.select(is_own, parts.broadcast(length, [count, m], [0]), entry)
+    behind = parts.select(place, changed, a)
     return [parts.update_at(behind, entry, j, 2), parts.update_at(taus, tau, j, 1)]
 
 
@@ -67,9 +67,9 @@ def _vector(parts: Expansion, kept: BuiltInstruction, j: BuiltInstruction) -> Bu
     """v of a reflection of row j: what is kept of it below this row, where 1 stands, and 0 above."""
     sizes, kind = kept.dimensions, kept.element_type
     row, step = parts.index_along(sizes, 1), parts.broadcast(j, sizes, ())
-    one, zero = (parts.broadcast(parts.constant(kind, x), sizes, ()) for x in (1, 0))
-    above = parts.add("select", kind, sizes, [parts.compare(row, step, "EQ"), one, zero])
-    return parts.add("select", kind, sizes, [parts.compare(row, step, "GT"), kept, above])
+    one, zero = (parts.filled(kind, x, sizes) for x in (1, 0))
+    above = parts.select(parts.compare(row, step, "EQ"), one, zero)
+    return parts.select(parts.compare(row, step, "GT"), kept, above)
 
 
 def _reflect(parts: Expansion, a: BuiltInstruction, v: BuiltInstruction, tau: BuiltInstruction) -> BuiltInstruction:

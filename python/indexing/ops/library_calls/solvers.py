@@ -47,7 +47,7 @@ def cholesky(body: Expansion, config: Config) -> list[BuiltInstruction]:
     if len(body.results) < 3:
         return [factor, info]
     shape = body.results[1]  # XLA's own call: factor, workspace, info
-    workspace = body.broadcast(body.constant(shape.element_type, 0), shape.dimensions, ())
+    workspace = body.filled(shape.element_type, 0, shape.dimensions)
     return [factor, workspace, info]
 
 
