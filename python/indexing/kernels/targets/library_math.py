@@ -1,4 +1,4 @@
-"""The numbers and polynomials of `math.c`, functions of f32 for CPUs that compilers can vectorize."""
+"""The numbers and polynomials of `math.c` and `math_f64.c`, functions for CPUs that compilers can vectorize."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ _LN2 = math.log(2)
 _TWO_OVER_PI = 0x28BE60DB9391054A7F09D5F47D4D377036D8A5664F10E4107F  # times 2**198
 # (e**r - 1 - r) / r**2
 _EXP = (0.5, 0.16666515171527863, 0.04166625812649727, 0.008369294926524162, 0.001394667662680149)
+# (log(1 + f) - f + f**2 / 2) / f**3 for 1 + f from sqrt(1/2) to sqrt(2): relative error 2**-30
+_LOG = (
+    *(0.3333331346511841, -0.25000008940696716, 0.2000211924314499, -0.16667994856834412, 0.1421954184770584),
+    *(-0.12405594438314438, 0.11888237297534943, -0.11675641685724258, 0.06746465712785721),
+)
 # erf(x) / x on [-4, 4] as a polynomial in x * x / 8 - 1, from its Chebyshev series: relative error 2e-11.
 _ERF = (
     *(0.3535309956441157, -0.17657623321207105, 0.13167511672362636, -0.10771044904001163, 0.09020900091693765),
@@ -59,6 +64,12 @@ NUMBERS: dict[str, object] = {
     "ATAN": _horner("z", [(-1) ** k / (2 * k + 1) for k in range(14)]),
     "SIN": _horner("z", [(-1) ** k / math.factorial(2 * k + 1) for k in range(7)]),
     "COS": _horner("z", [(-1) ** k / math.factorial(2 * k) for k in range(8)]),
+    "LOG": _horner("f", _LOG, "f32"),
+    "LN2_HIGH": 0x162E42FEE00000 / 2**53,
+    "LN2_LOW": 1.9082149292705877e-10,
+    "EXP_WIDE": _horner("r", [1 / math.factorial(k) for k in range(2, 14)]),
+    "ATANH_WIDE": _horner("z", [2 / (2 * k + 1) for k in range(1, 12)]),
+    "ATAN_WIDE": _horner("z", [(-1) ** k / (2 * k + 1) for k in range(1, 21)]),
     "ERF": _horner("t", _ERF),
     "REM_PARTS": _quotient_parts(),
 }
@@ -71,4 +82,8 @@ def _reals() -> Iterator[Definition]:
         yield from (saturate(kind, real, f"choose_{real}({{0}}, {{1}}, {{2}})") for kind in integers)
 
 
-VECTORIZABLE: tuple[Definition, ...] = (*_reals(), *read_definitions("math.c", **NUMBERS))
+VECTORIZABLE: tuple[Definition, ...] = (
+    *_reals(),
+    *read_definitions("math.c", **NUMBERS),
+    *read_definitions("math_f64.c", **NUMBERS),
+)
