@@ -11,7 +11,8 @@ flow too deep: these are subroutines, with registers of their own. Since no comp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -123,15 +124,12 @@ class Recording:
         constants = schedule.constants.items()
         held = {slot: self.registers.constant(array, schedule.formats[slot]) for slot, array in constants}
         held.update(zip(schedule.parameters, arguments, strict=True))
-        for slot in schedule.unread:
-            self.registers.release(held.pop(slot))
+        self.registers.release(*map(held.pop, schedule.unread))
         for step, last in zip(schedule.steps, schedule.last_uses, strict=True):
             self._step(step, last, held)
-            for slot in last & held.keys():
-                self.registers.release(held.pop(slot))
+            self.registers.release(*map(held.pop, last & held.keys()))
         results = [self.registers.retained(held[slot]) for slot in schedule.results]
-        for value in held.values():
-            self.registers.release(value)
+        self.registers.release(*held.values())
         return results
 
     # ------------------------------------------------------------ steps
@@ -159,16 +157,14 @@ class Recording:
             )
 
     def _kernel(self, step: KernelStep, last: frozenset[int], held: Held) -> None:
-        inputs, replaced = self._inputs(step, held)
-        registers = [self._argument(step, argument, inputs, last, held) for argument in step.passed]
         number = self._launched(id(step.launch), step.kernel, step.launch)
         if self._nesting:
             self._note_small(number, step.kernel)
-        self.tape.launch(number, registers)
-        for position, output in step.results:
-            held[step.outputs[output]] = Value(registers[position], step.output_formats[output])
-        for value in replaced:
-            self.registers.release(value)
+        with self._inputs(step, held) as inputs:
+            registers = [self._argument(step, argument, inputs, last, held) for argument in step.passed]
+            self.tape.launch(number, registers)
+            for position, output in step.results:
+                held[step.outputs[output]] = Value(registers[position], step.output_formats[output])
 
     def _launched(self, key: int, what: Kernel | Instruction, launch: Launch) -> int:
         """The number of a launch in the tape."""
@@ -188,15 +184,14 @@ class Recording:
 
     def _view(self, step: ViewStep, held: Held) -> None:
         """Let the output share its operand's memory: whoever writes to one of them gets a copy."""
-        (source,), replaced = self._inputs(step, held)
-        held[step.outputs[0]] = self.registers.retained(source)._replace(format=step.output_formats[0])
-        for value in replaced:
-            self.registers.release(value)
+        with self._inputs(step, held) as (source,):
+            held[step.outputs[0]] = self.registers.retained(source)._replace(format=step.output_formats[0])
 
-    def _inputs(
-        self, step: KernelStep | LibraryStep | SolverStep | ViewStep, held: Held
-    ) -> tuple[list[Value], list[Value]]:
-        """The operands in the formats that the step expects, which later readers get too; and the arrays so replaced."""
+    @contextmanager
+    def _inputs(self, step: KernelStep | LibraryStep | SolverStep | ViewStep, held: Held) -> Iterator[list[Value]]:
+        """The operands in the formats that the step expects, which later readers get too; the arrays so replaced stay until
+        the step is recorded.
+        """
         inputs, replaced = [], []
         for slot, form in zip(step.operands, step.operand_formats, strict=True):
             value = held[slot]
@@ -206,7 +201,14 @@ class Recording:
             else:
                 replaced.append(value)
             inputs.append(held[slot])
-        return inputs, replaced
+        yield inputs
+        self.registers.release(*replaced)
+
+    def _outputs(self, step: ReferenceStep | LibraryStep | SolverStep, held: Held) -> list[Value]:
+        """Registers for the outputs of a step."""
+        results = [self.registers.take(form) for form in step.output_formats]
+        held.update(zip(step.outputs, results, strict=True))
+        return results
 
     def _argument(
         self, step: KernelStep, argument: Argument, inputs: Sequence[Value], last: frozenset[int], held: Held
@@ -226,30 +228,23 @@ class Recording:
 
     def _reference(self, step: ReferenceStep, held: Held) -> None:
         operands = [held[slot] for slot in step.operands]
-        results = [self.registers.take(form) for form in step.output_formats]
         host = HostStep(step.compute, tuple(v.format for v in operands), step.output_formats)
-        self._host((id(step), host.operands), host, step.instruction, operands, results)
-        held.update(zip(step.outputs, results, strict=True))
+        self._host((id(step), host.operands), host, step.instruction, operands, self._outputs(step, held))
 
     def _library(self, step: LibraryStep, held: Held) -> None:
-        operands, replaced = self._inputs(step, held)
-        results = [self.registers.take(form) for form in step.output_formats]
-        self._host(id(step), LibraryCall(step.launch), step.instruction, operands, results)
-        held.update(zip(step.outputs, results, strict=True))
-        for value in replaced:
-            self.registers.release(value)
+        with self._inputs(step, held) as operands:
+            call = LibraryCall(step.launch)
+            self._host(id(step), call, step.instruction, operands, self._outputs(step, held))
 
     def _solver(self, step: SolverStep, held: Held) -> None:
         """Record the launch of a solver, whose sizes are a constant and whose work areas are free afterwards."""
-        operands, replaced = self._inputs(step, held)
-        results = [self.registers.take(form) for form in step.output_formats]
-        sizes = self.registers.constant(step.sizes, ArrayFormat(step.sizes.dtype, step.sizes.shape, (0,)))
-        work = self.registers.take(ArrayFormat(np.dtype(np.uint8), (step.solver.work_bytes,), (0,)))
-        number = self._launched(id(step), step.instruction, step.launch)
-        self.tape.launch(number, [v.register for v in (sizes, *operands, *results, work)])
-        held.update(zip(step.outputs, results, strict=True))
-        for value in (sizes, work, *replaced):
-            self.registers.release(value)
+        with self._inputs(step, held) as operands:
+            results = self._outputs(step, held)
+            sizes = self.registers.constant(step.sizes, ArrayFormat(step.sizes.dtype, step.sizes.shape, (0,)))
+            work = self.registers.take(ArrayFormat(np.dtype(np.uint8), (step.solver.work_bytes,), (0,)))
+            number = self._launched(id(step), step.instruction, step.launch)
+            self.tape.launch(number, [v.register for v in (sizes, *operands, *results, work)])
+            self.registers.release(sizes, work)
 
     def _in_format(self, value: Value, form: ArrayFormat) -> Value:
         """The array in a format, for its owner: itself, or a copy by the host, which is made once of a constant."""
@@ -296,16 +291,13 @@ class Recording:
         fixed = [k for k in range(len(state)) if k not in changing]
         results = self._called(body, [registers.retained(v) if k in fixed else v for k, v in enumerate(state)])
         self._nesting -= 1
-        for k in fixed:
-            if k < carried:
-                registers.release(results[k])
+        registers.release(*(results[k] for k in fixed if k < carried))
         for k in changing:
             results[k] = registers.sole(self._in_format(results[k], formats[k]))
         registers.exchange({state[k].register: results[k].register for k in changing})
         self.tape.jump(start)
         self.tape.land(leaves)
-        for value in state[carried:]:
-            registers.release(value)
+        registers.release(*state[carried:])
         held.update(zip(step.outputs, state[:carried], strict=True))
 
     def _exit(self, condition: Schedule | int, state: Sequence[Value]) -> int:
@@ -327,8 +319,7 @@ class Recording:
             own = dict(held)
             results = self._called(branch, self._passed(operands, last, own))
             self._deliver(outputs, [self._in_format(v, out.format) for v, out in zip(results, outputs, strict=True)])
-            for slot in ending & own.keys():
-                self.registers.release(own[slot])
+            self.registers.release(*(own[slot] for slot in ending & own.keys()))
             ends.append(self.tape.jump())
         for slot in ending:
             held.pop(slot)

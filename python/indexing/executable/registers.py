@@ -84,11 +84,12 @@ class Registers:
         self._owners[value.register] += 1
         return value
 
-    def release(self, value: Value) -> None:
-        """Remove an owner; with the last one, the register is free."""
-        self._owners[value.register] -= 1
-        if self._owners[value.register] == 0 and value.register not in self._fixed:
-            self._free[self.tape.sizes[value.register]].append(value.register)
+    def release(self, *values: Value) -> None:
+        """Remove an owner of each array; with the last one, the register is free."""
+        for register, _ in values:
+            self._owners[register] -= 1
+            if self._owners[register] == 0 and register not in self._fixed:
+                self._free[self.tape.sizes[register]].append(register)
 
     def is_sole(self, value: Value) -> bool:
         """Whether an owner of the array may overwrite it: there is no other, and the run owns its memory."""

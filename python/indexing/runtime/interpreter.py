@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 
 import numpy as np
 
 from indexing.runtime.device import Buffer, Device, LaunchTimes
 from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.runs import RunState
-from indexing.runtime.tape import LibraryCall, Opcode, Tape
+from indexing.runtime.tape import LibraryCall, Opcode, Tape, launch_timed
 
 PREDICATE, SELECTOR = np.dtype(np.bool_), np.dtype(np.int32)
 
@@ -47,15 +46,11 @@ class InterpretedRun(RunState):
     def _launch(self, at: int) -> int:
         kernel, count = self.tape.words[at + 1 : at + 3]
         buffers = [self.buffer(r) for r in self.tape.words[at + 3 : at + 3 + count]]
-        if self._times is None:
-            self.tape.kernels[kernel](buffers)
-        else:
-            self.device.finish()
-            start = perf_counter()
-            self.tape.kernels[kernel](buffers)
-            self.device.finish()
-            self._times(kernel, perf_counter() - start, 1)
+        launch_timed(self.device, self.tape.kernels[kernel], buffers, self._times_of(kernel))
         return at + 3 + count
+
+    def _times_of(self, number: int) -> Callable[[float, int], None] | None:
+        return None if self._times is None else partial(self._times, number)
 
     def _copy(self, at: int) -> int:
         target, source, nbytes = self.tape.words[at + 1 : at + 4]
@@ -93,7 +88,7 @@ class InterpretedRun(RunState):
     def _host(self, at: int) -> int:
         number, operands, results, behind = self.tape.host_step_at(at)
         step = self.tape.host_steps[number]
-        times = None if self._times is None else partial(self._times, len(self.tape.kernels) + number)
+        times = self._times_of(len(self.tape.kernels) + number)
         if isinstance(step, LibraryCall):
             step.run(self.device, [self.buffer(r) for r in (*operands, *results)], times)
             return behind

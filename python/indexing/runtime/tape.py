@@ -60,6 +60,20 @@ class HostStep:
         return [form.stored(array) for form, array in zip(self.results, results, strict=True)]
 
 
+def launch_timed(
+    device: Device, launch: Launch, buffers: Sequence[Buffer], times: Callable[[float, int], None] | None
+) -> None:
+    """Launch on buffers. `times` gets the seconds between two moments at which the device has finished, and 1."""
+    if times is None:
+        launch(buffers)
+        return
+    device.finish()
+    start = perf_counter()
+    launch(buffers)
+    device.finish()
+    times(perf_counter() - start, 1)
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
     """A step that a library of the device computes, from the memory of its operands to that of its results."""
@@ -68,14 +82,7 @@ class LibraryCall:
 
     def run(self, device: Device, buffers: Sequence[Buffer], times: Callable[[float, int], None] | None) -> None:
         """Call the library on the buffers of operands and results. `times` gets the seconds, and 1."""
-        if times is None:
-            self.launch(buffers)
-            return
-        device.finish()
-        start = perf_counter()
-        self.launch(buffers)
-        device.finish()
-        times(perf_counter() - start, 1)
+        launch_timed(device, self.launch, buffers, times)
 
 
 @dataclass(frozen=True, slots=True)
