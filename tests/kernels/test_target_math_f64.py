@@ -83,6 +83,13 @@ def test_functions_of_one_number(opcode: str) -> None:
     assert (np.signbit(got[x.size :])[:4] == np.signbit(expected)[:4])[~np.isnan(expected[:4])].all()
 
 
+@pytest.mark.parametrize("opcode", ["expm1", "log1p", "tanh", "sinh", "atan"])
+def test_tiny_numbers_are_their_own_results(opcode: str) -> None:
+    x = np.concatenate([np.arange(1, 9) * 5e-324, np.arange(1, 9) * -5e-324 - 2**-1030, [1e-18, -3e-200]])
+    (got,) = run(elementwise(lambda a: ir.Op(opcode, "f64", (a,)), ["f64"], "f64", x.size), x)
+    np.testing.assert_array_equal(got, x)
+
+
 @pytest.mark.parametrize("opcode", LOWEST)
 def test_logarithms_at_the_end_of_their_domain(opcode: str) -> None:
     lowest = float(LOWEST[opcode])

@@ -148,7 +148,7 @@ f32 log_f32(f32 x) {
 
 // What rounding takes from 1 + x is added to the sum's fraction.
 f32 log1p_f32(f32 x) {
-  f32 u = 1 + x, lost = x > 1 ? 1 - (u - x) : x - (u - 1);
+  f32 u = 1 + x, lost = x - (u - 1);
   u32 bits = bits_f32(u) + 0x4afb0du, exponent = bits >> 23;
   f32 f = float_f32((bits & 0x7fffffu) + 0x3f3504f3u) - 1 + 0.5f * lost * float_f32((255 - exponent) << 23);
   f32 y = copysign_f32(log_terms_f32(f, (f32)((s32)exponent - 127)), x), edge = x == -1 ? -inf_f32 : x > 0 ? x : nan_f32;

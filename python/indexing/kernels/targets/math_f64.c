@@ -70,28 +70,27 @@ f64 log_f64(f64 x) {
 
 // What rounding takes from 1 + x is added to the sum's fraction.
 f64 log1p_f64(f64 x) {
-  f64 u = 1 + x, lost = x > 1 ? 1 - (u - x) : x - (u - 1);
+  f64 u = 1 + x, lost = x - (u - 1);
   u64 bits = bits_f64(u) + 0x95f619980c433ull;
   f64 e = float_f64(bits >> 52 | 0x4330000000000000ull) - 4503599627371519.0;
   f64 f = float_f64((bits & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1 + 0.5 * lost * float_f64((2047 - (bits >> 52)) << 52);
-  f64 y = copysign_f64(log_terms_f64(f, e), x), edge = x == -1 ? -inf_f64 : x > 0 ? x : nan_f64;
+  f64 y = beyond_tiny(x, log_terms_f64(f, e)), edge = x == -1 ? -inf_f64 : x > 0 ? x : nan_f64;
   return choose_f64((x > -1) & (x < inf_f64), y, edge);
 }
 
-// As `atan_wide`, with the rest of pi / 4 or pi / 2 below its last place.
+// As `atan_wide`.
 f64 atan_f64(f64 x) {
   f64 a = abs_f64(x), small = $TAN_EIGHTH, large = $COT_EIGHTH;
   f64 base = a < small ? 0 : a < large ? $QUARTER : $HALF;
-  f64 rest = a < small ? 0 : a < large ? 3.061616997868383e-17 : 6.123233995736766e-17;
   f64 u = (a < small ? a : a < large ? a - 1 : -1) / (a < small ? 1 : a < large ? a + 1 : a), z = u * u;
-  f64 y = base + (u + mul_add_f64(u * z, $ATAN_WIDE, rest));
+  f64 y = base + mul_add_f64(u * z, $ATAN_WIDE, u);
   return x != x ? x : copysign_f64(y, x);
 }
 
 f64 atan2_f64(f64 y, f64 x) {
   f64 a = abs_f64(y), b = abs_f64(x), low = a < b ? a : b, high = a < b ? b : a;
   f64 t = atan_f64(high == 0 ? 0 : low == inf_f64 ? 1 : low / high);
-  t = a > b ? $HALF - (t - 6.123233995736766e-17) : t;
-  t = bits_f64(x) >> 63 ? $PI - (t - 1.2246467991473532e-16) : t;
+  t = a > b ? $HALF - t : t;
+  t = bits_f64(x) >> 63 ? $PI - t : t;
   return x != x || y != y ? x + y : copysign_f64(t, y);
 }
