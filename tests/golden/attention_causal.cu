@@ -7,6 +7,7 @@ typedef float f32;
 #define mul_add_f32 fmaf
 typedef int s32;
 typedef unsigned int u32;
+typedef unsigned long long u64;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
 
 static __device__ bool is_finite_f32(f32 x) { return abs_f32(x) < inf_f32; }
@@ -16,6 +17,13 @@ static __device__ __attribute__((const)) f32 maximum_f32(f32 a, f32 b) {
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
   return x;
 }
+
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
 
 static __device__ void store_vector_16(void *to, const void *from) {
   u32 words[4];
@@ -59,8 +67,8 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   __align__(16) f32 x20[4];
   const s32 j1_2 = th_x;
   const s32 left_2 = j1_2;
-  *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880));
-  *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880 + 4));
+  *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_2, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880));
+  *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_2, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880 + 4));
   #pragma unroll 8
   for (s32 vector_6 = 0; vector_6 < 8; vector_6++) {
     const f32 v4_2 = x0[vector_6];
@@ -73,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
     __align__(16) f32 x3[8];
     const s32 j1_1 = th_x + 240;
     const s32 left_1 = j1_1;
-    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + (bl_x / 20) * 47760 + (j1_1 / 15) * 120 - (bl_x / 10) * 47880));
-    *(f32x4 *)(x2 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + (bl_x / 20) * 47760 + (j1_1 / 15) * 120 - (bl_x / 10) * 47880 + 4));
+    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_1, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880));
+    *(f32x4 *)(x2 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_1, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880 + 4));
     #pragma unroll 8
     for (s32 vector_5 = 0; vector_5 < 8; vector_5++) {
       const f32 v4_1 = x2[vector_5];
@@ -95,42 +103,42 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   for (s32 step7 = 0; step7 < 4; step7++) {
     for (s32 turn8 = 0; turn8 < 2; turn8++) {
       const s32 j9 = th_x + turn8 * 240;
-      if (step7 * 52 + j9 / 10 <= 199) {
-        const s32 j10 = step7 * 52 + j9 / 10;
-        *(f32x4 *)(x4) = *(const f32x4 *)(p1 + (j10 * 80 + (bl_x / 10) * 40 + (bl_x / 20) * 15920 + (j9 % 10) * 4));
+      if (step7 * 52 + quotient_s32(j9, 10, 0) <= 199) {
+        const s32 j10 = step7 * 52 + quotient_s32(j9, 10, 0);
+        *(f32x4 *)(x4) = *(const f32x4 *)(p1 + (j10 * 80 + quotient_s32(bl_x, 10, 0) * 40 + quotient_s32(bl_x, 20, 0) * 15920 + remainder_s32(j9, 10, 0) * 4));
         const f32 v12_2 = x4[0];
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 18876) % 52] = v12_2;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 18876, 52, 0)] = v12_2;
         const f32 v12_3 = x4[1];
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 4 + 18876) % 52 + 52] = v12_3;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 4 + 18876, 52, 0) + 52] = v12_3;
         const f32 v12_4 = x4[2];
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 8 + 18876) % 52 + 104] = v12_4;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 8 + 18876, 52, 0) + 104] = v12_4;
         const f32 v12_5 = x4[3];
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 12 + 18876) % 52 + 156] = v12_5;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 12 + 18876, 52, 0) + 156] = v12_5;
       } else {
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 18876) % 52] = 0.0f;
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 4 + 18876) % 52 + 52] = 0.0f;
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 8 + 18876) % 52 + 104] = 0.0f;
-        keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 12 + 18876) % 52 + 156] = 0.0f;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 18876, 52, 0)] = 0.0f;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 4 + 18876, 52, 0) + 52] = 0.0f;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 8 + 18876, 52, 0) + 104] = 0.0f;
+        keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 12 + 18876, 52, 0) + 156] = 0.0f;
       }
     }
     if (th_x + 480 <= 519) {
       const s32 j9_1 = th_x + 480;
-      if (step7 * 52 + j9_1 / 10 <= 199) {
-        const s32 j10_1 = step7 * 52 + j9_1 / 10;
-        *(f32x4 *)(x5) = *(const f32x4 *)(p1 + (j10_1 * 80 + (bl_x / 10) * 40 + (bl_x / 20) * 15920 + (j9_1 % 10) * 4));
+      if (step7 * 52 + quotient_s32(j9_1, 10, 0) <= 199) {
+        const s32 j10_1 = step7 * 52 + quotient_s32(j9_1, 10, 0);
+        *(f32x4 *)(x5) = *(const f32x4 *)(p1 + (j10_1 * 80 + quotient_s32(bl_x, 10, 0) * 40 + quotient_s32(bl_x, 20, 0) * 15920 + remainder_s32(j9_1, 10, 0) * 4));
         const f32 v12_6 = x5[0];
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 18876) % 52] = v12_6;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 18876, 52, 0)] = v12_6;
         const f32 v12_7 = x5[1];
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 4 + 18876) % 52 + 52] = v12_7;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 4 + 18876, 52, 0) + 52] = v12_7;
         const f32 v12_8 = x5[2];
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 8 + 18876) % 52 + 104] = v12_8;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 8 + 18876, 52, 0) + 104] = v12_8;
         const f32 v12_9 = x5[3];
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 12 + 18876) % 52 + 156] = v12_9;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 12 + 18876, 52, 0) + 156] = v12_9;
       } else {
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 18876) % 52] = 0.0f;
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 4 + 18876) % 52 + 52] = 0.0f;
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 8 + 18876) % 52 + 104] = 0.0f;
-        keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 12 + 18876) % 52 + 156] = 0.0f;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 18876, 52, 0)] = 0.0f;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 4 + 18876, 52, 0) + 52] = 0.0f;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 8 + 18876, 52, 0) + 104] = 0.0f;
+        keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 12 + 18876, 52, 0) + 156] = 0.0f;
       }
     }
     __syncthreads();
@@ -141,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
         scores[register15] = 0.0f;
       }
       for (s32 k16 = 0; k16 < 40; k16++) {
-        const s32 cell17 = k16 * 13 + (j14 + k16) % 13;
+        const s32 cell17 = k16 * 13 + remainder_s32(j14 + k16, 13, 0);
         *(f32x4 *)(x6) = *(const f32x4 *)(keys + cell17 * 4);
         const f32 v19_1 = x6[0];
         right[0] = v19_1;
@@ -151,13 +159,13 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
         right[2] = v19_3;
         const f32 v19_4 = x6[3];
         right[3] = v19_4;
-        const f32 v21_1 = queries[k16 + (j14 / 13) * 160];
+        const f32 v21_1 = queries[k16 + quotient_s32(j14, 13, 0) * 160];
         left[0] = v21_1;
-        const f32 v21_2 = queries[k16 + (j14 / 13) * 160 + 40];
+        const f32 v21_2 = queries[k16 + quotient_s32(j14, 13, 0) * 160 + 40];
         left[1] = v21_2;
-        const f32 v21_3 = queries[k16 + (j14 / 13) * 160 + 80];
+        const f32 v21_3 = queries[k16 + quotient_s32(j14, 13, 0) * 160 + 80];
         left[2] = v21_3;
-        const f32 v21_4 = queries[k16 + (j14 / 13) * 160 + 120];
+        const f32 v21_4 = queries[k16 + quotient_s32(j14, 13, 0) * 160 + 120];
         left[3] = v21_4;
         #pragma unroll 4
         for (s32 i22 = 0; i22 < 4; i22++) {
@@ -180,17 +188,17 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       for (s32 i27 = 0; i27 < 4; i27++) {
         #pragma unroll 4
         for (s32 vector_index28 = 0; vector_index28 < 4; vector_index28++) {
-          if (step7 * 52 + vector_index28 + (j14 % 13) * 4 <= 199) {
-            const s32 j29 = step7 * 52 + vector_index28 + (j14 % 13) * 4;
+          if (step7 * 52 + vector_index28 + remainder_s32(j14, 13, 0) * 4 <= 199) {
+            const s32 j29 = step7 * 52 + vector_index28 + remainder_s32(j14, 13, 0) * 4;
             const f32 v30 = scores[i27 * 4 + vector_index28];
-            const s32 v31 = (i27 + (j14 / 13) * 4) / 3 + (bl_x % 10) * 20;
+            const s32 v31 = quotient_s32(i27 + quotient_s32(j14, 13, 0) * 4, 3, 0) + remainder_s32(bl_x, 10, 0) * 20;
             const s32 v32 = j29;
             const bool v33 = v31 >= v32;
             const f32 v34 = v30 * 0.15f;
             const f32 v35 = v33 ? v34 : (-inf_f32);
-            logits[j14 * 4 + i27 * 52 + vector_index28 + (j14 / 13) * 156] = v35;
+            logits[j14 * 4 + i27 * 52 + vector_index28 + quotient_s32(j14, 13, 0) * 156] = v35;
           } else {
-            logits[j14 * 4 + i27 * 52 + vector_index28 + (j14 / 13) * 156] = (-inf_f32);
+            logits[j14 * 4 + i27 * 52 + vector_index28 + quotient_s32(j14, 13, 0) * 156] = (-inf_f32);
           }
         }
       }
@@ -200,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 right_cell38 = j37 + (j37 >> 4) * 17 - ((j37 * 17) >> 8) * 16;
       if (step7 * 52 + (j37 >> 4) <= 199) {
         const s32 j39 = step7 * 52 + (j37 >> 4);
-        *(f32x4 *)(x7) = *(const f32x4 *)(p2 + (j39 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (j37 & 15) * 4));
+        *(f32x4 *)(x7) = *(const f32x4 *)(p2 + (j39 * 128 + quotient_s32(bl_x, 10, 0) * 64 + quotient_s32(bl_x, 20, 0) * 25472 + (j37 & 15) * 4));
         const f32 v41_2 = x7[0];
         x8[0] = v41_2;
         const f32 v41_3 = x7[1];
@@ -223,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 right_1 = j37_1 + (j37_1 >> 4) * 17 - ((j37_1 * 17) >> 8) * 16;
       if (step7 * 52 + (j37_1 >> 4) <= 199) {
         const s32 j39_1 = step7 * 52 + (j37_1 >> 4);
-        *(f32x4 *)(x10) = *(const f32x4 *)(p2 + (j39_1 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (j37_1 & 15) * 4));
+        *(f32x4 *)(x10) = *(const f32x4 *)(p2 + (j39_1 * 128 + quotient_s32(bl_x, 10, 0) * 64 + quotient_s32(bl_x, 20, 0) * 25472 + (j37_1 & 15) * 4));
         const f32 v41_6 = x10[0];
         x11[0] = v41_6;
         const f32 v41_7 = x10[1];
@@ -380,6 +388,6 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const f32 v104 = v103 / v100;
       x18[vector_index98] = v104;
     }
-    store_vector_16(o0 + (bl_x * 7680 + (bl_x / 20) * 76416 + ((i97 + (th_x >> 4) * 4) / 3) * 384 + ((th_x + i97 * 16) % 48) * 4 - (bl_x / 10) * 76608), x18);
+    store_vector_16(o0 + (bl_x * 7680 + quotient_s32(bl_x, 20, 0) * 76416 + quotient_s32(i97 + (th_x >> 4) * 4, 3, 0) * 384 + remainder_s32(th_x + i97 * 16, 48, 0) * 4 - quotient_s32(bl_x, 10, 0) * 76608), x18);
   }
 }

@@ -7,6 +7,7 @@ typedef float f32;
 #define inf_f32 (1.0f / 0.0f)
 #define abs_f32 fabsf
 typedef int s32;
+typedef unsigned long long u64;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
 static __device__ void copy_async_16(void *to, const void *from) {
@@ -54,6 +55,13 @@ static __device__ __attribute__((const)) u32 packed_encode_bf16(f32 a, f32 b) {
   return x;
 }
 
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
+
 static __device__ u32 shl_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a << (u32)n) : 0; }
 
 static __device__ void store_vector_4(void *to, const void *from) {
@@ -94,12 +102,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   __align__(16) u16 x7[8];
   __align__(16) u16 x10[8];
   for (s32 turn0 = 0; turn0 < 3; turn0++) {
-    const s32 left_cell1 = th_x + turn0 * 2 + ((th_x + turn0 * 128) / 6) * 7 - ((th_x * 7 + turn0 * 140) / 36) * 6;
-    if ((th_x + turn0 * 128) / 6 + (bl_x % 10) * 64 <= 599) {
-      const s32 j2 = (th_x + turn0 * 128) / 6 + (bl_x % 10) * 64;
-      if ((th_x + turn0 * 2) % 6 <= 4) {
-        const s32 j3 = (th_x + turn0 * 2) % 6;
-        copy_async_16(queries + left_cell1 * 8, p0 + (j2 * 40 + j3 * 8 + (bl_x / 10) * 120 + (bl_x / 20) * 47760 + (j2 / 3) * 120));
+    const s32 left_cell1 = th_x + turn0 * 2 + quotient_s32(th_x + turn0 * 128, 6, 0) * 7 - quotient_s32(th_x * 7 + turn0 * 140, 36, 0) * 6;
+    if (quotient_s32(th_x + turn0 * 128, 6, 0) + remainder_s32(bl_x, 10, 0) * 64 <= 599) {
+      const s32 j2 = quotient_s32(th_x + turn0 * 128, 6, 0) + remainder_s32(bl_x, 10, 0) * 64;
+      if (remainder_s32(th_x + turn0 * 2, 6, 0) <= 4) {
+        const s32 j3 = remainder_s32(th_x + turn0 * 2, 6, 0);
+        copy_async_16(queries + left_cell1 * 8, p0 + (j2 * 40 + j3 * 8 + quotient_s32(bl_x, 10, 0) * 120 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j2, 3, 0) * 120));
       } else {
         x2[0] = 0;
         x2[1] = 0;
@@ -133,12 +141,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   }
   for (s32 step14 = 0; step14 < 4; step14++) {
     for (s32 turn15 = 0; turn15 < 3; turn15++) {
-      const s32 right_cell16 = th_x + turn15 * 2 + ((th_x + turn15 * 128) / 6) * 7 - ((th_x * 7 + turn15 * 140) / 36) * 6;
-      if (step14 * 64 + (th_x + turn15 * 128) / 6 <= 199) {
-        const s32 j17 = step14 * 64 + (th_x + turn15 * 128) / 6;
-        if ((th_x + turn15 * 2) % 6 <= 4) {
-          const s32 j18 = (th_x + turn15 * 2) % 6;
-          copy_async_16(keys + right_cell16 * 8, p1 + (j17 * 80 + j18 * 8 + (bl_x / 10) * 40 + (bl_x / 20) * 15920));
+      const s32 right_cell16 = th_x + turn15 * 2 + quotient_s32(th_x + turn15 * 128, 6, 0) * 7 - quotient_s32(th_x * 7 + turn15 * 140, 36, 0) * 6;
+      if (step14 * 64 + quotient_s32(th_x + turn15 * 128, 6, 0) <= 199) {
+        const s32 j17 = step14 * 64 + quotient_s32(th_x + turn15 * 128, 6, 0);
+        if (remainder_s32(th_x + turn15 * 2, 6, 0) <= 4) {
+          const s32 j18 = remainder_s32(th_x + turn15 * 2, 6, 0);
+          copy_async_16(keys + right_cell16 * 8, p1 + (j17 * 80 + j18 * 8 + quotient_s32(bl_x, 10, 0) * 40 + quotient_s32(bl_x, 20, 0) * 15920));
         } else {
           x6[0] = 0;
           x6[1] = 0;
@@ -167,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const s32 right_cell25 = th_x + turn24 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
       if (step14 * 64 + turn24 * 16 + (th_x >> 3) <= 199) {
         const s32 j26 = step14 * 64 + turn24 * 16 + (th_x >> 3);
-        copy_async_16(values + right_cell25 * 8, p2 + (j26 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (th_x & 7) * 8));
+        copy_async_16(values + right_cell25 * 8, p2 + (j26 * 128 + quotient_s32(bl_x, 10, 0) * 64 + quotient_s32(bl_x, 20, 0) * 25472 + (th_x & 7) * 8));
       } else {
         x10[0] = 0;
         x10[1] = 0;
@@ -187,18 +195,18 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       scores[register31] = 0.0f;
     }
     for (s32 part32 = 0; part32 < 3; part32++) {
-      const s32 left_cell33 = (th_x >> 5) * 96 + (th_x & 15) * 6 + (th_x + part32 * 2 + (th_x >> 4) * 3 + (th_x >> 5) * 2) % 6;
+      const s32 left_cell33 = (th_x >> 5) * 96 + (th_x & 15) * 6 + remainder_s32(th_x + part32 * 2 + (th_x >> 4) * 3 + (th_x >> 5) * 2, 6, 0);
       load_matrices(left, queries + left_cell33 * 8);
       #pragma unroll 4
       for (s32 pair34 = 0; pair34 < 4; pair34++) {
-        const s32 right_cell35 = pair34 * 96 + (th_x & 7) * 6 + ((th_x >> 4) & 1) * 48 + (th_x + part32 * 2 + (th_x >> 5) * 2 - pair34 * 2 - (th_x >> 3) + 6) % 6;
+        const s32 right_cell35 = pair34 * 96 + (th_x & 7) * 6 + ((th_x >> 4) & 1) * 48 + remainder_s32(th_x + part32 * 2 + (th_x >> 5) * 2 - pair34 * 2 - (th_x >> 3) + 6, 6, 0);
         load_matrices(right, keys + right_cell35 * 8);
         multiply_matrices_bf16(scores + pair34 * 8, left, right);
         multiply_matrices_bf16(scores + (pair34 * 8 + 4), left, right + 2);
       }
     }
-    if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 <= 599) {
-      const s32 j37 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64;
+    if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 <= 599) {
+      const s32 j37 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64;
       #pragma unroll 8
       for (s32 block38 = 0; block38 < 8; block38++) {
         #pragma unroll 2
@@ -206,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
           const f32 v40 = scores[block38 * 4 + lane39];
           if (step14 * 64 + block38 * 8 + lane39 + (th_x & 3) * 2 <= 199) {
             const s32 j41 = step14 * 64 + block38 * 8 + lane39 + (th_x & 3) * 2;
-            const s32 v42 = j37 / 3;
+            const s32 v42 = quotient_s32(j37, 3, 0);
             const s32 v43 = j41;
             const bool v44 = v42 >= v43;
             const f32 v45 = v40 * 0.15f;
@@ -224,8 +232,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
         scores[block47 * 4 + 1] = (-inf_f32);
       }
     }
-    if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8 <= 599) {
-      const s32 j49 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8;
+    if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8 <= 599) {
+      const s32 j49 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8;
       #pragma unroll 8
       for (s32 block50 = 0; block50 < 8; block50++) {
         #pragma unroll 2
@@ -233,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
           const f32 v52 = scores[block50 * 4 + lane51 + 2];
           if (step14 * 64 + block50 * 8 + lane51 + (th_x & 3) * 2 <= 199) {
             const s32 j53 = step14 * 64 + block50 * 8 + lane51 + (th_x & 3) * 2;
-            const s32 v54 = j49 / 3;
+            const s32 v54 = quotient_s32(j49, 3, 0);
             const s32 v55 = j53;
             const bool v56 = v54 >= v55;
             const f32 v57 = v52 * 0.15f;
@@ -365,9 +373,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   v11 = t18;
   const f32 t19 = __shfl_sync(0xffffffffu, v12, 0, 4);
   v12 = t19;
-  if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 <= 599) {
+  if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 <= 599) {
     __align__(16) u16 x11[2];
-    const s32 j94 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64;
+    const s32 j94 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64;
     const f32 v95 = is_finite_f32(v9) ? v9 : 0.0f;
     const f32 v96 = v9;
     const f32 v97 = exp_f32(v95 - v96);
@@ -383,12 +391,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const u32 v104_1 = packed_encode_bf16(v103_3, v103_4);
       x11[0] = unpack_low(v104_1);
       x11[1] = unpack_high(v104_1);
-      store_vector_4(o0 + (j94 * 64 + block99 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j94 / 3) * 192 + (th_x & 3) * 2), x11);
+      store_vector_4(o0 + (j94 * 64 + block99 * 8 + quotient_s32(bl_x, 10, 0) * 192 + quotient_s32(bl_x, 20, 0) * 76416 + quotient_s32(j94, 3, 0) * 192 + (th_x & 3) * 2), x11);
     }
   }
-  if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8 <= 599) {
+  if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8 <= 599) {
     __align__(16) u16 x12[2];
-    const s32 j105 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8;
+    const s32 j105 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8;
     const f32 v106 = is_finite_f32(v10) ? v10 : 0.0f;
     const f32 v107 = v10;
     const f32 v108 = exp_f32(v106 - v107);
@@ -404,7 +412,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const u32 v115_1 = packed_encode_bf16(v114_3, v114_4);
       x12[0] = unpack_low(v115_1);
       x12[1] = unpack_high(v115_1);
-      store_vector_4(o0 + (j105 * 64 + block110 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j105 / 3) * 192 + (th_x & 3) * 2), x12);
+      store_vector_4(o0 + (j105 * 64 + block110 * 8 + quotient_s32(bl_x, 10, 0) * 192 + quotient_s32(bl_x, 20, 0) * 76416 + quotient_s32(j105, 3, 0) * 192 + (th_x & 3) * 2), x12);
     }
   }
 }

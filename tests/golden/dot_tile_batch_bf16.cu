@@ -3,6 +3,7 @@
 typedef float f32;
 typedef unsigned int u32;
 typedef int s32;
+typedef unsigned long long u64;
 typedef unsigned short u16;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
@@ -30,6 +31,13 @@ static __device__ __attribute__((const)) u32 packed_encode_bf16(f32 a, f32 b) {
   asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
   return x;
 }
+
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
 
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
@@ -72,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
   sums[6] = 0.0f;
   sums[7] = 0.0f;
   const s32 left_cell1 = (th_x >> 1) * 2 + ((th_x + (th_x >> 3)) & 1);
-  *(u16x8 *)(x1) = *(const u16x8 *)(p0 + (th_x * 8 + (bl_x / 6) * 256));
+  *(u16x8 *)(x1) = *(const u16x8 *)(p0 + (th_x * 8 + quotient_s32(bl_x, 6, 0) * 256));
   #pragma unroll 8
   for (s32 vector_index2 = 0; vector_index2 < 8; vector_index2++) {
     const u16 v3 = x1[vector_index2];
@@ -80,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
   }
   *(u16x8 *)(left_tile + left_cell1 * 8) = *(const u16x8 *)(x2);
   const s32 right_cell5 = (th_x >> 1) * 2 + ((th_x + (th_x >> 3)) & 1);
-  *(u16x8 *)(x3) = *(const u16x8 *)(p1 + (th_x * 8 + (th_x >> 1) * 80 + (bl_x / 24) * 1536 + (bl_x % 6) * 16));
+  *(u16x8 *)(x3) = *(const u16x8 *)(p1 + (th_x * 8 + (th_x >> 1) * 80 + quotient_s32(bl_x, 24, 0) * 1536 + remainder_s32(bl_x, 6, 0) * 16));
   #pragma unroll 8
   for (s32 vector_index6 = 0; vector_index6 < 8; vector_index6++) {
     const u16 v7 = x3[vector_index6];
@@ -99,10 +107,10 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
     const u32 v15_2 = packed_encode_bf16(sums[j12 * 4], sums[j12 * 4 + 1]);
     x0[0] = unpack_low(v15_2);
     x0[1] = unpack_high(v15_2);
-    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + (bl_x / 6) * 1440), x0);
+    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + quotient_s32(bl_x, 6, 0) * 1440), x0);
     const u32 v15_3 = packed_encode_bf16(sums[j12 * 4 + 2], sums[j12 * 4 + 3]);
     x0[0] = unpack_low(v15_3);
     x0[1] = unpack_high(v15_3);
-    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + (bl_x / 6) * 1440 + 768), x0);
+    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + quotient_s32(bl_x, 6, 0) * 1440 + 768), x0);
   }
 }

@@ -4,6 +4,7 @@ typedef unsigned int u32;
 typedef float f32;
 typedef unsigned short u16;
 typedef int s32;
+typedef unsigned long long u64;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 typedef struct __align__(4) { u16 v[2]; } u16x2;
 
@@ -52,6 +53,13 @@ static __device__ __attribute__((const)) u32 packed_maximum_bf16(u32 a, u32 b) {
   return x;
 }
 
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
+
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
   memcpy(words, from, 4);
@@ -97,10 +105,10 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
   #pragma unroll 8
   for (s32 turn1 = 0; turn1 < 8; turn1++) {
     const s32 left_cell2 = th_x + turn1 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    if (((th_x + turn1 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1 >= 0 && ((th_x >> 3) - turn1 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1 >= 0) {
-      const s32 j4 = ((th_x + turn1 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
-      const s32 j5 = ((th_x >> 3) - turn1 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1;
-      copy_async_16(left_tile + left_cell2 * 8, p0 + (j4 * 1792 + j5 * 64 + ((turn1 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
+    if (remainder_s32(quotient_s32(th_x + turn1 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1 >= 0 && remainder_s32((th_x >> 3) - turn1 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1 >= 0) {
+      const s32 j4 = remainder_s32(quotient_s32(th_x + turn1 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1;
+      const s32 j5 = remainder_s32((th_x >> 3) - turn1 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1;
+      copy_async_16(left_tile + left_cell2 * 8, p0 + (j4 * 1792 + j5 * 64 + quotient_s32(turn1 + (bl_x >> 1) * 8, 49, 0) * 50176 + (th_x & 7) * 8));
     } else {
       x2[0] = 0;
       x2[1] = 0;
@@ -139,10 +147,10 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     #pragma unroll 8
     for (s32 turn19 = 0; turn19 < 8; turn19++) {
       const s32 left_cell20 = th_x + turn19 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (within_s32(((turn14 + 1) >> 1) + ((th_x + turn19 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32((-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1, 0, 27)) {
-        const s32 j22 = ((turn14 + 1) >> 1) + ((th_x + turn19 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
-        const s32 j23 = (-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1;
-        copy_async_16(left_tile2 + left_cell20 * 8, p0 + (j22 * 1792 + j23 * 64 + ((turn19 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
+      if (within_s32(((turn14 + 1) >> 1) + remainder_s32(quotient_s32(th_x + turn19 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1, 0, 27) && within_s32((-turn14 + 1 + 3) % 3 + remainder_s32((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1, 0, 27)) {
+        const s32 j22 = ((turn14 + 1) >> 1) + remainder_s32(quotient_s32(th_x + turn19 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1;
+        const s32 j23 = (-turn14 + 1 + 3) % 3 + remainder_s32((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1;
+        copy_async_16(left_tile2 + left_cell20 * 8, p0 + (j22 * 1792 + j23 * 64 + quotient_s32(turn19 + (bl_x >> 1) * 8, 49, 0) * 50176 + (th_x & 7) * 8));
       } else {
         x7[0] = 0;
         x7[1] = 0;
@@ -260,10 +268,10 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     #pragma unroll 8
     for (s32 turn56 = 0; turn56 < 8; turn56++) {
       const s32 left_cell57 = th_x + turn56 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (within_s32((turn14 * 2 + 2) / 3 + ((th_x + turn56 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32(((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1, 0, 27)) {
-        const s32 j59 = (turn14 * 2 + 2) / 3 + ((th_x + turn56 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
-        const s32 j60 = ((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1;
-        copy_async_16(left_tile + left_cell57 * 8, p0 + (j59 * 1792 + j60 * 64 + ((turn56 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
+      if (within_s32((turn14 * 2 + 2) / 3 + remainder_s32(quotient_s32(th_x + turn56 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1, 0, 27) && within_s32(remainder_s32((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - turn14 % 3 + 1, 0, 27)) {
+        const s32 j59 = (turn14 * 2 + 2) / 3 + remainder_s32(quotient_s32(th_x + turn56 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1;
+        const s32 j60 = remainder_s32((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - turn14 % 3 + 1;
+        copy_async_16(left_tile + left_cell57 * 8, p0 + (j59 * 1792 + j60 * 64 + quotient_s32(turn56 + (bl_x >> 1) * 8, 49, 0) * 50176 + (th_x & 7) * 8));
       } else {
         x12[0] = 0;
         x12[1] = 0;
@@ -473,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
         const u32 v121_1 = packed_maximum_bf16(v120_1, 0u);
         x16[0] = unpack_low(v121_1);
         x16[1] = unpack_high(v121_1);
-        store_vector_4(o0 + (j114 * 8 + ((i113 + (th_x >> 5) * 2 + (bl_x >> 1) * 8) / 49) * 100352 + (th_x & 3) * 2 + ((bl_x + i113 * 32 + half115 * 16 + (th_x >> 2) * 2 + (th_x >> 5) * 48 + (bl_x >> 1) * 254) % 1568) * 64), x16);
+        store_vector_4(o0 + (j114 * 8 + quotient_s32(i113 + (th_x >> 5) * 2 + (bl_x >> 1) * 8, 49, 0) * 100352 + (th_x & 3) * 2 + remainder_s32(bl_x + i113 * 32 + half115 * 16 + (th_x >> 2) * 2 + (th_x >> 5) * 48 + (bl_x >> 1) * 254, 1568, 0) * 64), x16);
       }
     }
   }

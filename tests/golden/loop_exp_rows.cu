@@ -3,13 +3,20 @@
 #define exp_f32 expf
 typedef float f32;
 typedef int s32;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
 
 extern "C" __global__ void __launch_bounds__(128) loop_exponential(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   if (th_x + bl_x * 128 <= 1799) {
     const s32 i = th_x + bl_x * 128;
-    const f32 v0 = p0[i + i / 45 + 1];
+    const f32 v0 = p0[i + quotient_s32(i, 45, 0) + 1];
     const f32 v1 = exp_f32(v0);
     o0[i] = v1;
   }

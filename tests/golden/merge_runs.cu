@@ -3,12 +3,20 @@
 typedef int s32;
 typedef float f32;
 typedef unsigned int u32;
+typedef unsigned long long u64;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
 static __device__ s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
 
 static __device__ s32 minimum_s32(s32 a, s32 b) { return a < b ? a : b; }
+
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
 
 static __device__ s32 shr_logical_s32(s32 a, s32 n) { return (u32)n < 32 ? (s32)((u32)a >> (u32)n) : 0; }
 
@@ -28,10 +36,10 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
     __align__(16) s32 x0[2];
     __align__(16) f32 x1[2];
     const s32 i = th_x + bl_x * 128;
-    const s32 v0 = ((i % 10000) >> 6) * 128;
-    const s32 v1 = minimum_s32(((i % 10000) >> 6) * 4, 623) * 32 + 64;
-    const s32 v2 = minimum_s32(((i % 10000) >> 6) * 4, 621) * 32 + 128;
-    const s32 v3 = (i % 10000) * 2;
+    const s32 v0 = (remainder_s32(i, 10000, 0) >> 6) * 128;
+    const s32 v1 = minimum_s32((remainder_s32(i, 10000, 0) >> 6) * 4, 623) * 32 + 64;
+    const s32 v2 = minimum_s32((remainder_s32(i, 10000, 0) >> 6) * 4, 621) * 32 + 128;
+    const s32 v3 = remainder_s32(i, 10000, 0) * 2;
     s32 v4 = maximum_s32(0, (s32)((u32)(s32)((u32)v3 - (u32)v0) - (u32)(s32)((u32)v2 - (u32)v1)));
     s32 v5 = minimum_s32((s32)((u32)v3 - (u32)v0), (s32)((u32)v1 - (u32)v0));
     const s32 v6 = (s32)((u32)(s32)((u32)v1 + (u32)(s32)((u32)v3 - (u32)v0)) - (u32)1);
@@ -76,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
     const bool v49 = v48 == 64;
     const s32 v50 = v49 ? 63 : 0;
     const s32 v51 = (s32)((u32)v44 - (u32)v50);
-    const f32 v52 = p0[j41 + (i / 10000) * 20000];
+    const f32 v52 = p0[j41 + quotient_s32(i, 10000, 0) * 20000];
     s32 v53 = v51;
     f32 v54 = v52;
     const s32 j55 = clamp_s32(0, v40, 19999);
@@ -88,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
     const bool v63 = v62 == 64;
     const s32 v64 = v63 ? 63 : 0;
     const s32 v65 = (s32)((u32)v58 - (u32)v64);
-    const f32 v66 = p0[j55 + (i / 10000) * 20000];
+    const f32 v66 = p0[j55 + quotient_s32(i, 10000, 0) * 20000];
     s32 v67 = v65;
     f32 v68 = v66;
     #pragma unroll 2
@@ -115,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
       const bool v87 = v86 == 64;
       const s32 v88 = v87 ? 63 : 0;
       const s32 v89 = (s32)((u32)v82 - (u32)v88);
-      const f32 v90 = p0[j79 + (i / 10000) * 20000];
+      const f32 v90 = p0[j79 + quotient_s32(i, 10000, 0) * 20000];
       const s32 v91 = v73 ? v53 : v89;
       const f32 v92 = v73 ? v54 : v90;
       v53 = v91;

@@ -2,6 +2,15 @@
 
 typedef float f32;
 typedef int s32;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
 
 extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
@@ -15,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
   }
   part0[th_x] = v0;
   __syncthreads();
-  if (th_x / 6 <= 7) {
+  if (quotient_s32(th_x, 6, 0) <= 7) {
     const f32 t0 = part0[th_x + 48];
     const f32 v0_1 = v0 + t0;
     v0 = v0_1;
@@ -64,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
     part0[th_x] = v0;
   }
   __syncthreads();
-  if (th_x / 6 <= 0) {
+  if (quotient_s32(th_x, 6, 0) <= 0) {
     const f32 t30 = part0[th_x + 6];
     const f32 v0_16 = v0 + t30;
     v0 = v0_16;
@@ -87,8 +96,8 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
     const f32 v0_22 = v0 + t42;
     v0 = v0_22;
   }
-  if (th_x / 6 <= 0) {
+  if (quotient_s32(th_x, 6, 0) <= 0) {
     const f32 v4 = 0.0f + v0;
-    o0[th_x % 6] = v4;
+    o0[remainder_s32(th_x, 6, 0)] = v4;
   }
 }

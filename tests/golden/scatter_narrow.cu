@@ -4,6 +4,7 @@ typedef unsigned short u16;
 typedef float f32;
 typedef int s32;
 typedef unsigned int u32;
+typedef unsigned long long u64;
 
 static __device__ __attribute__((const)) u16 encode_bf16(f32 a) {
   u16 x;
@@ -32,6 +33,13 @@ static __device__ void add_at_bf16_1(u16 *at, u16 a) {
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
+
 // add
 static __device__ f32 combine0(f32 a0, f32 b0) {
   const f32 v0 = a0 + b0;
@@ -44,13 +52,13 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(u16 *p0, const
   u16 *const o0 = (u16 *)p0;
   if (th_x + bl_x * 128 <= 2799) {
     const s32 i = th_x + bl_x * 128;
-    const s32 v0 = p1[i / 70];
+    const s32 v0 = p1[quotient_s32(i, 70, 0)];
     const s32 j1 = clamp_s32(0, v0, 11);
     const bool v2 = (u32)v0 <= 11u;
     if (v2) {
       const u16 v3 = p2[i];
       const f32 v4 = decode_bf16(v3);
-      add_at_bf16_1(o0 + (j1 * 70 + i % 70), encode_bf16(v4));
+      add_at_bf16_1(o0 + (j1 * 70 + remainder_s32(i, 70, 0)), encode_bf16(v4));
     }
   }
 }

@@ -3,8 +3,16 @@
 typedef int s32;
 typedef float f32;
 typedef unsigned int u32;
+typedef unsigned long long u64;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
+
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
 
 // add
 static __device__ f32 combine0(f32 a0, f32 b0) {
@@ -20,41 +28,41 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const
     const s32 i = th_x + bl_x * 128;
     bool v0 = true;
     bool v1 = false;
-    if (i / 70 >= 1) {
-      const s32 j2 = i / 70 - 1;
+    if (quotient_s32(i, 70, 0) >= 1) {
+      const s32 j2 = quotient_s32(i, 70, 0) - 1;
       const s32 v3 = p1[j2];
-      const s32 v4 = p1[i / 70];
+      const s32 v4 = p1[quotient_s32(i, 70, 0)];
       v0 = v3 != v4;
-      if (((i / 70) & 31) <= 0 && !v0) {
+      if ((quotient_s32(i, 70, 0) & 31) <= 0 && !v0) {
         v1 = true;
       }
     }
     if ((v0 | v1)) {
-      const s32 v5 = p1[i / 70];
+      const s32 v5 = p1[quotient_s32(i, 70, 0)];
       const s32 j6 = clamp_s32(0, v5, 11);
       const bool v7 = (u32)v5 <= 11u;
       if (v7) {
         const f32 v8 = p2[i];
         f32 v9 = v8;
         for (s32 r10 = 0; r10 < 32; r10++) {
-          if (r10 + i / 70 + 1 >= 40) break;
-          const s32 j11 = r10 + i / 70 + 1;
+          if (r10 + quotient_s32(i, 70, 0) + 1 >= 40) break;
+          const s32 j11 = r10 + quotient_s32(i, 70, 0) + 1;
           const s32 v12 = p1[j11];
           if (v12 != v5) break;
           if ((j11 & 31) <= 0) {
             v1 = true;
             break;
           }
-          const f32 v13 = p2[j11 * 70 + i % 70];
+          const f32 v13 = p2[j11 * 70 + remainder_s32(i, 70, 0)];
           const f32 v14 = v9 + v13;
           v9 = v14;
         }
         if (v1) {
-          atomicAdd((o0 + (j6 * 70 + i % 70)), v9);
+          atomicAdd((o0 + (j6 * 70 + remainder_s32(i, 70, 0))), v9);
         } else {
-          const f32 v15 = o0[j6 * 70 + i % 70];
+          const f32 v15 = o0[j6 * 70 + remainder_s32(i, 70, 0)];
           const f32 v16 = v15 + v9;
-          o0[j6 * 70 + i % 70] = v16;
+          o0[j6 * 70 + remainder_s32(i, 70, 0)] = v16;
         }
       }
     }

@@ -4,27 +4,36 @@
 #define exp_f32 expf
 typedef float f32;
 typedef int s32;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
 
 extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ f32 tile0[1056];
-  if ((th_x & 31) + (bl_x % 6) * 32 <= 169) {
-    const s32 j1 = (th_x & 31) + (bl_x % 6) * 32;
+  if ((th_x & 31) + remainder_s32(bl_x, 6, 0) * 32 <= 169) {
+    const s32 j1 = (th_x & 31) + remainder_s32(bl_x, 6, 0) * 32;
     #pragma unroll 8
     for (s32 r0 = 0; r0 < 8; r0++) {
-      const f32 v2 = p0[r0 * 680 + j1 + (th_x >> 5) * 170 + (bl_x / 6) * 5440];
+      const f32 v2 = p0[r0 * 680 + j1 + (th_x >> 5) * 170 + quotient_s32(bl_x, 6, 0) * 5440];
       const f32 v3 = exp_f32(v2);
       tile0[th_x + r0 * 132 + (th_x >> 5)] = v3;
     }
   }
   __syncthreads();
   for (s32 r4 = 0; r4 < 8; r4++) {
-    if (r4 * 4 + (th_x >> 5) + (bl_x % 6) * 32 <= 169) {
-      const s32 j5 = r4 * 4 + (th_x >> 5) + (bl_x % 6) * 32;
+    if (r4 * 4 + (th_x >> 5) + remainder_s32(bl_x, 6, 0) * 32 <= 169) {
+      const s32 j5 = r4 * 4 + (th_x >> 5) + remainder_s32(bl_x, 6, 0) * 32;
       const f32 v6 = tile0[th_x * 33 + r4 * 4 - (th_x >> 5) * 1055];
       const f32 v7 = abs_f32(v6);
-      o0[j5 * 160 + (bl_x / 6) * 32 + (bl_x / 30) * 27040 + (th_x & 31)] = v7;
+      o0[j5 * 160 + quotient_s32(bl_x, 6, 0) * 32 + quotient_s32(bl_x, 30, 0) * 27040 + (th_x & 31)] = v7;
     }
   }
 }

@@ -7,6 +7,7 @@ from indexing import SymbolicExpr
 from indexing._core import constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.targets import TARGETS
+from indexing.kernels.targets.c_index import reciprocal_shift
 from ir_kernels import BL_X, TH_X, kernel, make_thread_loops, result, run, write
 
 THREADS, BLOCKS = 64, 5
@@ -91,6 +92,64 @@ def test_division_and_remainder_are_the_cheapest_that_are_right() -> None:
     assert "(th_x - bl_x) >> 2" in text_of((TH_X - BL_X) // 4)
     factor = (2**31 - 1 - BLOCKS) // (THREADS - 1)  # a multiple of the divisor above would leave 32 bits
     assert f"floor_div_s32(th_x * {factor} - bl_x, 1000003)" in text_of((TH_X * factor - BL_X) // 1000003)
+
+
+def cuda_text_of(expression: SymbolicExpr, threads: int = THREADS, blocks: int = BLOCKS) -> str:
+    place = (BL_X * threads + TH_X) * 7 + LOOP + 3
+    body = [ir.For(6, constant(-3), constant(4), 1, (ir.Store("o0", (place,), ir.IndexValue(expression)),))]
+    return write(
+        kernel(body, [result(0, "s64", 7 * blocks * threads)], blocks, threads, loop=("loop", -3, 3)), TARGETS["cuda"]
+    )
+
+
+def test_cuda_divides_what_threads_make_by_products() -> None:
+    assert "quotient_s32(th_x, 7, 0)" in cuda_text_of(TH_X // 7)
+    assert "remainder_s32(th_x, 7, 0)" in cuda_text_of(TH_X % 7)
+    raised = -(-(BLOCKS - 1) // 7) * 7
+    assert f"remainder_s32(th_x - bl_x + {raised}, 7, 0)" in cuda_text_of((TH_X - BL_X) % 7)
+    assert f"quotient_s32(th_x - bl_x + {raised}, 7, 0) - {raised // 7}" in cuda_text_of((TH_X - BL_X) // 7)
+    assert "th_x >> 3" in cuda_text_of(TH_X // 8)
+    assert "(loop + 3) / 5" in cuda_text_of((LOOP + 3) // 5)  # a number, once the loop is unrolled
+    place = BL_X * 1024 + TH_X
+    assert f"quotient_s32(th_x + bl_x * 1024, 1000, {reciprocal_shift(1000, 2**31 - 1)})" in cuda_text_of(
+        place // 1000, 1024, 2**21
+    )
+    assert "/ (s64)1000" in cuda_text_of(place // 1000, 1024, 2**22)
+
+
+@pytest.mark.parametrize("most", [1, 5, 1000, 99_999, 2**20 + 7, 2**31 - 1])
+def test_products_with_reciprocals_are_quotients_up_to_the_largest_number(most: int) -> None:
+    def is_exact(divisor: int, shift: int) -> bool:
+        reciprocal = -(-(2 ** (32 + shift)) // divisor)
+        last = (most + 1) // divisor * divisor  # in front of multiples, products are nearest to the next quotient
+        near = {x for x in (last - 1, last, most, divisor - 1, divisor) if 0 <= x <= most}
+        return reciprocal < 2**32 and all(x * reciprocal >> (32 + shift) == x // divisor for x in near)
+
+    divisors = [
+        3,
+        5,
+        6,
+        7,
+        641,
+        1000,
+        65_537,
+        10**6 + 3,
+        2**30 - 1,
+        2**31 - 1,
+        *np.random.default_rng(most).integers(3, 2**20, 500),
+    ]
+    for divisor in (int(d) for d in divisors if d & (d - 1)):
+        shift = reciprocal_shift(divisor, most)
+        assert is_exact(divisor, shift), (divisor, most)
+        assert shift == 0 or most * divisor > 2**32, (divisor, most)
+
+
+def test_products_with_reciprocals_are_quotients_of_all_small_numbers() -> None:
+    numbers = np.arange(3000, dtype=np.uint64)
+    for divisor in (d for d in range(3, 1500) if d & (d - 1)):
+        shift = reciprocal_shift(divisor, len(numbers) - 1)
+        products = numbers * np.uint64(-(-(2 ** (32 + shift)) // divisor))
+        np.testing.assert_array_equal(products >> np.uint64(32 + shift), numbers // np.uint64(divisor))
 
 
 def test_large_expressions_name_their_parts() -> None:

@@ -1,7 +1,8 @@
 """Printing of index expressions as C: each is computed in s32 if interval analysis proves that it fits, else in s64.
 
 Floor division and mod are C's operators if the dividend cannot be negative, shifts and masks for powers of two, and library
-functions otherwise.
+functions otherwise. On targets with instructions for the upper half of a product, what threads divide by a constant is
+multiplied by its reciprocal: a compiler does so with more instructions, as it knows less of the dividend's range.
 """
 
 from __future__ import annotations
@@ -35,16 +36,27 @@ class IndexText:
 class IndexWriter:
     """Prints index expressions over the variables of one function; `use` is called with each library name."""
 
-    def __init__(self, variables: Sequence[ir.IndexVariable], use: Callable[[str], str]) -> None:
+    def __init__(
+        self, variables: Sequence[ir.IndexVariable], use: Callable[[str], str], has_reciprocals: bool = False
+    ) -> None:
         """Start without named expressions; `use` returns the name it is given."""
         self.variables = variables
         self.intervals = [v.interval for v in variables]
         self.use = use
+        self._has_reciprocals = has_reciprocals
+        self._unknown = {
+            k for k, v in enumerate(variables) if v.kind in ("thread", "parameter")
+        }  # after loops are unrolled
         self.named: dict[SymbolicExpr, IndexText] = {}  # expressions that have a name at the current point
 
     def c_type(self, expression: SymbolicExpr) -> str:
         """`s32` or `s64`: the type of `text(expression)`."""
         return self.use("s64" if self.written(expression).wide else "s32")
+
+    def add_definition(self, variable: int, value: SymbolicExpr | ir.Value) -> None:
+        """Remember the definition of an index variable."""
+        if not isinstance(value, SymbolicExpr) or self._is_unknown(value):
+            self._unknown.add(variable)
 
     def text(self, expression: SymbolicExpr) -> str:
         """C text of the expression."""
@@ -80,7 +92,11 @@ class IndexWriter:
             return self._product(operands, bounds)
         if kind in ("min", "max"):
             return self._extremum(kind, operands, bounds)
-        return self._quotient(kind, operands[0], operands[1], bounds)
+        return self._quotient(kind, operands[0], operands[1], bounds, self._is_unknown(node))
+
+    def _is_unknown(self, expression: SymbolicExpr) -> bool:
+        """Whether compilers don't know its value once they have unrolled loops; of such, they compute quotients themselves."""
+        return not self._unknown.isdisjoint(expression.used_variables())
 
     def _variable(self, number: int) -> IndexText:
         own = self.intervals[number]
@@ -132,7 +148,7 @@ class IndexWriter:
             text = f"{name}({text}, {self._as(operand, wide).text})"
         return self._finish(text, ATOM, wide, bounds)
 
-    def _quotient(self, kind: str, a: IndexText, b: IndexText, bounds: Interval) -> IndexText:
+    def _quotient(self, kind: str, a: IndexText, b: IndexText, bounds: Interval, is_unknown: bool) -> IndexText:
         wide = a.wide or b.wide
         left, right = self._as(a, wide), self._as(b, wide)
         divisor = b.lower if b.lower == b.upper else 0
@@ -142,25 +158,46 @@ class IndexWriter:
                 return self._finish(f"{left.as_operand(ATOM)} >> {shift}", SHIFT, wide, bounds)
             mask = f"({left.as_operand(ATOM)} & {divisor - 1}{'ll' if wide else ''})"  # & binds weaker than comparisons
             return self._finish(mask, ATOM, wide, bounds)
-        if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
-            operator = "/" if kind == "floordiv" else "%"
-            return self._finish(f"{left.as_operand(ATOM)} {operator} {right.as_operand(ATOM)}", PRODUCT, wide, bounds)
         above = -(-max(-a.lower, 0) // divisor) * divisor if divisor > 0 else 0
         limit = 2**63 - 1 if wide else INT32_MAX
         if divisor > 0 and kind in ("floordiv", "mod") and a.upper + above <= limit:
-            return self._quotient_from(above, kind, left, right, bounds)
+            return self._quotient_from(above, kind, left, right, bounds, is_unknown)
+        if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
+            operator = "/" if kind == "floordiv" else "%"
+            return self._finish(f"{left.as_operand(ATOM)} {operator} {right.as_operand(ATOM)}", PRODUCT, wide, bounds)
         name = {"floordiv": "floor_div", "mod": "floor_mod", "ceildiv": "ceil_div"}[kind]
         name = self.use(f"{name}_{'s64' if wide else 's32'}")
         return self._finish(f"{name}({left.text}, {right.text})", ATOM, wide, bounds)
 
-    def _quotient_from(self, above: int, kind: str, a: IndexText, b: IndexText, bounds: Interval) -> IndexText:
-        """The quotient or remainder of a number that may be negative, by a constant: of the number and a multiple above it."""
+    def _quotient_from(
+        self, above: int, kind: str, a: IndexText, b: IndexText, bounds: Interval, is_unknown: bool
+    ) -> IndexText:
+        """The quotient or remainder by a constant of a number that may be negative: of its sum with a multiple `above` it."""
         suffix = "ll" if a.wide else ""
-        raised = f"({a.as_operand(SUM)} + {above}{suffix})"
-        if kind == "mod":
-            return self._finish(f"{raised} % {b.as_operand(ATOM)}", PRODUCT, a.wide, bounds)
-        quotient = f"{raised} / {b.as_operand(ATOM)} - {above // b.lower}{suffix}"
-        return self._finish(quotient, SUM, a.wide, bounds)
+        raised = IndexText(f"{a.as_operand(SUM)} + {above}{suffix}", SUM, a.wide, a.lower + above, a.upper + above)
+        raised = raised if above else a
+        if self._has_reciprocals and is_unknown and not a.wide:
+            name = self.use("quotient_s32" if kind == "floordiv" else "remainder_s32")
+            text, precedence = f"{name}({raised.text}, {b.text}, {reciprocal_shift(b.lower, raised.upper)})", ATOM
+        else:
+            operator = "/" if kind == "floordiv" else "%"
+            text, precedence = f"{raised.as_operand(ATOM)} {operator} {b.as_operand(ATOM)}", PRODUCT
+        if above and kind == "floordiv":
+            text, precedence = f"{text} - {above // b.lower}{suffix}", SUM
+        return self._finish(text, precedence, a.wide, bounds)
+
+
+def reciprocal_shift(divisor: int, most: int) -> int:
+    """The shift with which the upper half of a product with a reciprocal is the quotient of all numbers from 0 to `most`.
+
+    With r = ceil(2**(32 + shift) / divisor), x * r / 2**(32 + shift) exceeds x / divisor by x * error / (divisor *
+    2**(32 + shift)), which is less than 1 / divisor, so that no integer lies between, if x * error < 2**(32 + shift). This
+    holds for all x below 2**31 at the largest shift of which r has 32 bits, since the error is less than the divisor.
+    """
+    shift = 0
+    while most * (-(2 ** (32 + shift)) % divisor) >= 2 ** (32 + shift):
+        shift += 1
+    return shift
 
 
 def _fits(lower: int, upper: int) -> bool:

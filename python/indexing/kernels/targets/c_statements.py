@@ -29,7 +29,7 @@ class StatementWriter:
         self.depth = depth
         self.lines: list[str] = []
         self._fresh = 0
-        self.index = IndexWriter(self.variables, self.unit.use)
+        self.index = IndexWriter(self.variables, self.unit.use, self.target.has_reciprocals)
         self.values = ValueWriter(self.index, self.unit.use, self._load, self.target)
 
     def line(self, text: str) -> None:
@@ -63,6 +63,7 @@ class StatementWriter:
 
     def _letindex(self, s: ir.LetIndex) -> None:
         kind, name = self.index.variable_type(s.variable), self.variables[s.variable].name
+        self.index.add_definition(s.variable, s.value)
         if isinstance(s.value, SymbolicExpr):
             self.line(f"const {kind} {name} = {self.index.text(s.value)};")
             return

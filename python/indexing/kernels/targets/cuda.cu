@@ -14,6 +14,15 @@ __attribute__((const)) f32 exp_narrow_f32(f32 x) {
   return y;
 }
 
+// Of a number that is not negative; the shift is that of its range. Compilers don't know the range: for an operator, they
+// make instructions for the sign and for more digits of the reciprocal.
+s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
+  const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
+  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+}
+
+s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
+
 u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
 
 void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }

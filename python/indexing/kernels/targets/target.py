@@ -82,6 +82,11 @@ class Target:
         """Whether it has instructions for words of two numbers of bf16 or f16."""
         return "pack" in self.library
 
+    @property
+    def has_reciprocals(self) -> bool:
+        """Whether it has quotients by the upper half of a product."""
+        return "quotient_s32" in self.library
+
     def loads_before_update(self, opcode: str, element_type: str, count: int) -> bool:
         """Whether an atomic update of `count` neighbours in global memory loads them first: to compare and swap them, or to see
         whether a maximum or minimum changes them.
