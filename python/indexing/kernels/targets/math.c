@@ -2,8 +2,9 @@
 //
 // Most compute in f64 and round once; remainders are exact. In f64, each has a relative error below 2**-33, so that the result
 // has an error of less than 0.51 units in the last place; the conversion handles overflow and subnormal numbers. Exponential
-// functions, their quotients and logarithms are so frequent that they stay in f32, where vectors have twice the lanes and division
-// is cheap: exp has an error of at most 1.1 units in the last place, logistic of 2.5, tanh of 2.7, log of 0.9, log1p of 1.5.
+// functions, their quotients, logarithms and erf are so frequent that they stay in f32, where vectors have twice the lanes and
+// division is cheap: exp has an error of at most 1.1 units in the last place, logistic of 2.5, tanh of 2.7, log of 0.9, log1p of
+// 1.5, erf of 5.6.
 //
 // `library_math.py` has the numbers and polynomials, `$NAME`.
 
@@ -228,8 +229,8 @@ f32 atan2_f32(f32 y, f32 x) {
 // ---------------------------------------------------------------- others
 
 f32 erf_f32(f32 x) {
-  f64 w = limit_f64(x, 4), t = mul_add_f64(w, w * 0.125, -1.0);
-  return (f32)(w * $ERF);
+  f32 w = x < -3.95f ? -3.95f : x > 3.95f ? 3.95f : x, z = w * w, y = w * $ERF_ABOVE / $ERF_BELOW;
+  return y < -1 ? -1.0f : y > 1 ? 1.0f : y;
 }
 
 f32 rsqrt_f32(f32 x) { return (f32)(1 / sqrt_f64(x)); }
