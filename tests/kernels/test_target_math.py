@@ -14,7 +14,14 @@ from indexing.runtime.host_kernel import HostKernel
 from ir_kernels import compiled, elementwise, run
 
 BOUND = 0.51  # units in the last place, of an exact result rounded once
-IN_F32 = {"exp": 1.1, "logistic": 2.5, "tanh": 2.7, "log": 0.9, "log1p": 1.5, "erf": 5.6}  # units, of what is computed in f32
+IN_F32 = {
+    "exp": 1.1,
+    "logistic": 2.5,
+    "tanh": 2.7,
+    "log": 0.9,
+    "log1p": 1.5,
+    "erf": 5.6,
+}  # units, of what is computed in f32
 erf = np.vectorize(math.erf, otypes=[np.float64])
 UNARY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "exp": np.exp,
