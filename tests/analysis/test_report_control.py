@@ -73,7 +73,7 @@ def test_loops_of_a_processor_launch_no_small_kernels(turns: int, width: int, is
         {f.name: f for f in ix.analyze(as_xla_runs_it(text), device).fusions}["y"] for device in ("cpu", "h100")
     )
     assert (cpu.times, gpu.times) == (turns, turns)
-    assert (cpu.run_seconds > 1e-7) == is_launched and gpu.run_seconds > 1e-6
+    assert (cpu.run_seconds > 7e-8) == is_launched and gpu.run_seconds > 1e-6
     if not is_launched:
         steps = float(ix.predict(cpu.instruction, {}, device="cpu").operations[0])
         assert cpu.run_seconds == pytest.approx(steps / 14e9, rel=1e-3) and cpu.limit == "arithmetic"
@@ -286,7 +286,8 @@ def test_only_the_first_kernel_of_a_program_waits_for_its_launch() -> None:
     assert report.seconds == pytest.approx(alone.time[0] + 9 * one)
 
 
-def test_a_device_whose_launches_cost_no_more_has_no_cheaper_ones() -> None:
-    quick = ix.find_device("h100").with_rates(launch=1e-7)
-    assert quick.after_another() == quick and quick.first_launch_seconds == 0
-    assert ix.find_device("cpu").first_launch_seconds == pytest.approx(0.98e-6)
+def test_the_first_kernel_of_a_program_costs_no_less_than_another() -> None:
+    """A step of a processor's program takes longer than a call of its function."""
+    for device in (ix.find_device("h100").with_rates(launch=1e-7), ix.find_device("cpu")):
+        assert device.rates.launch < device.after_another().rates.launch == device.rates.following
+        assert device.first_launch_seconds == 0

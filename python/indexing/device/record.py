@@ -187,12 +187,12 @@ class Device:
 
     def after_another(self) -> Device:
         """The device as a kernel of a program finds it that starts when another one ends: its launch was under way before."""
-        return self.with_rates(launch=min(self.rates.following, self.rates.launch))
+        return self.with_rates(launch=self.rates.following)
 
     @property
     def first_launch_seconds(self) -> float:
         """The seconds by which the launch of a program's first kernel takes longer than that of another one."""
-        return self.rates.launch - self.after_another().rates.launch
+        return max(self.rates.launch - self.rates.following, 0.0)
 
     @property
     def reached_bandwidth(self) -> float:

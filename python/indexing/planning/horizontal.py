@@ -23,8 +23,9 @@ from indexing.work import MAX_OPERATIONS, work_once
 
 #: A kernel, or a node that none computes.
 Unit: TypeAlias = "PlannedFusion | Node"
-#: A kernel is small if what it moves and computes takes at most this share of its launch.
-SMALL = 0.25
+#: A kernel is small if what it moves and computes takes at most this share of its launch, or, where launches are calls of
+#: functions, these seconds: a function less is compiled, which takes longer than ten thousand calls of a small one.
+SMALL, SMALL_SECONDS = 0.25, 2.5e-7
 
 
 def join_small_kernels(fusions: Iterable[PlannedFusion], facts: GraphFacts, device: Device) -> list[PlannedFusion]:
@@ -45,7 +46,7 @@ def _is_small_loop(fusion: PlannedFusion, facts: GraphFacts, device: Device) -> 
     computes = any(n.op.kind == "computes" for n in nodes)  # else it may be a view
     moved = sum(map(storage_of, (*_inputs(fusion), *fusion.outputs))) / device.reached_bandwidth
     computed = sum(work_once(n.instruction) for n in nodes) * MAX_OPERATIONS / device.rates.operations
-    return computes and max(moved, computed) <= SMALL * device.launch_seconds
+    return computes and max(moved, computed) <= max(SMALL * device.launch_seconds, SMALL_SECONDS)
 
 
 def _is_apart(node: Node, facts: GraphFacts) -> bool:
