@@ -55,7 +55,7 @@ static __device__ __attribute__((const)) u32 packed_maximum_bf16(u32 a, u32 b) {
 
 static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
-  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+  return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
 static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
@@ -147,9 +147,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     #pragma unroll 8
     for (s32 turn19 = 0; turn19 < 8; turn19++) {
       const s32 left_cell20 = th_x + turn19 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (within_s32(((turn14 + 1) >> 1) + remainder_s32(quotient_s32(th_x + turn19 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1, 0, 27) && within_s32((-turn14 + 1 + 3) % 3 + remainder_s32((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1, 0, 27)) {
+      if (within_s32(((turn14 + 1) >> 1) + remainder_s32(quotient_s32(th_x + turn19 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1, 0, 27) && within_s32(remainder_s32(-turn14 + 1 + 3, 3, 0) + remainder_s32((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1, 0, 27)) {
         const s32 j22 = ((turn14 + 1) >> 1) + remainder_s32(quotient_s32(th_x + turn19 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1;
-        const s32 j23 = (-turn14 + 1 + 3) % 3 + remainder_s32((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1;
+        const s32 j23 = remainder_s32(-turn14 + 1 + 3, 3, 0) + remainder_s32((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - 1;
         copy_async_16(left_tile2 + left_cell20 * 8, p0 + (j22 * 1792 + j23 * 64 + quotient_s32(turn19 + (bl_x >> 1) * 8, 49, 0) * 50176 + (th_x & 7) * 8));
       } else {
         x7[0] = 0;
@@ -268,9 +268,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     #pragma unroll 8
     for (s32 turn56 = 0; turn56 < 8; turn56++) {
       const s32 left_cell57 = th_x + turn56 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (within_s32((turn14 * 2 + 2) / 3 + remainder_s32(quotient_s32(th_x + turn56 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1, 0, 27) && within_s32(remainder_s32((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - turn14 % 3 + 1, 0, 27)) {
-        const s32 j59 = (turn14 * 2 + 2) / 3 + remainder_s32(quotient_s32(th_x + turn56 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1;
-        const s32 j60 = remainder_s32((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - turn14 % 3 + 1;
+      if (within_s32(quotient_s32(turn14 * 2 + 2, 3, 0) + remainder_s32(quotient_s32(th_x + turn56 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1, 0, 27) && within_s32(remainder_s32((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - remainder_s32(turn14, 3, 0) + 1, 0, 27)) {
+        const s32 j59 = quotient_s32(turn14 * 2 + 2, 3, 0) + remainder_s32(quotient_s32(th_x + turn56 * 128 + (bl_x >> 1) * 1024, 224, 0), 28, 0) - 1;
+        const s32 j60 = remainder_s32((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672, 28, 0) - remainder_s32(turn14, 3, 0) + 1;
         copy_async_16(left_tile + left_cell57 * 8, p0 + (j59 * 1792 + j60 * 64 + quotient_s32(turn56 + (bl_x >> 1) * 8, 49, 0) * 50176 + (th_x & 7) * 8));
       } else {
         x12[0] = 0;

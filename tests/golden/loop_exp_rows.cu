@@ -8,7 +8,7 @@ typedef unsigned long long u64;
 
 static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
-  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+  return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
 extern "C" __global__ void __launch_bounds__(128) loop_exponential(const f32 *__restrict__ p0, f32 *__restrict__ o0) {

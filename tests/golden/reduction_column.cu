@@ -7,7 +7,7 @@ typedef unsigned long long u64;
 
 static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   const u32 reciprocal = (u32)((((u64)1 << (32 + shift)) + divisor - 1) / divisor);
-  return (s32)(__umulhi((u32)x, reciprocal) >> shift);
+  return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
 static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }

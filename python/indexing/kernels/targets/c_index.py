@@ -1,7 +1,7 @@
 """Printing of index expressions as C: each is computed in s32 if interval analysis proves that it fits, else in s64.
 
 Floor division and mod are C's operators if the dividend cannot be negative, shifts and masks for powers of two, and library
-functions otherwise. On targets with instructions for the upper half of a product, what threads divide by a constant is
+functions otherwise. On targets with instructions for the upper half of a product, what is divided by a constant is
 multiplied by its reciprocal: a compiler does so with more instructions, as it knows less of the dividend's range.
 """
 
@@ -53,11 +53,6 @@ class IndexWriter:
         """`s32` or `s64`: the type of `text(expression)`."""
         return self.use("s64" if self.written(expression).wide else "s32")
 
-    def add_definition(self, variable: int, value: SymbolicExpr | ir.Value) -> None:
-        """Remember the definition of an index variable."""
-        if not isinstance(value, SymbolicExpr) or self._is_unknown(value):
-            self._unknown.add(variable)
-
     def text(self, expression: SymbolicExpr) -> str:
         """C text of the expression."""
         return self.written(expression).text
@@ -92,11 +87,7 @@ class IndexWriter:
             return self._product(operands, bounds)
         if kind in ("min", "max"):
             return self._extremum(kind, operands, bounds)
-        return self._quotient(kind, operands[0], operands[1], bounds, self._is_unknown(node))
-
-    def _is_unknown(self, expression: SymbolicExpr) -> bool:
-        """Whether compilers don't know its value once they have unrolled loops; of such, they compute quotients themselves."""
-        return not self._unknown.isdisjoint(expression.used_variables())
+        return self._quotient(kind, operands[0], operands[1], bounds)
 
     def _variable(self, number: int) -> IndexText:
         own = self.intervals[number]
@@ -148,7 +139,7 @@ class IndexWriter:
             text = f"{name}({text}, {self._as(operand, wide).text})"
         return self._finish(text, ATOM, wide, bounds)
 
-    def _quotient(self, kind: str, a: IndexText, b: IndexText, bounds: Interval, is_unknown: bool) -> IndexText:
+    def _quotient(self, kind: str, a: IndexText, b: IndexText, bounds: Interval) -> IndexText:
         wide = a.wide or b.wide
         left, right = self._as(a, wide), self._as(b, wide)
         divisor = b.lower if b.lower == b.upper else 0
@@ -161,7 +152,7 @@ class IndexWriter:
         above = -(-max(-a.lower, 0) // divisor) * divisor if divisor > 0 else 0
         limit = 2**63 - 1 if wide else INT32_MAX
         if divisor > 0 and kind in ("floordiv", "mod") and a.upper + above <= limit:
-            return self._quotient_from(above, kind, left, right, bounds, is_unknown)
+            return self._quotient_from(above, kind, left, right, bounds)
         if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
             operator = "/" if kind == "floordiv" else "%"
             return self._finish(f"{left.as_operand(ATOM)} {operator} {right.as_operand(ATOM)}", PRODUCT, wide, bounds)
@@ -169,14 +160,12 @@ class IndexWriter:
         name = self.use(f"{name}_{'s64' if wide else 's32'}")
         return self._finish(f"{name}({left.text}, {right.text})", ATOM, wide, bounds)
 
-    def _quotient_from(
-        self, above: int, kind: str, a: IndexText, b: IndexText, bounds: Interval, is_unknown: bool
-    ) -> IndexText:
+    def _quotient_from(self, above: int, kind: str, a: IndexText, b: IndexText, bounds: Interval) -> IndexText:
         """The quotient or remainder by a constant of a number that may be negative: of its sum with a multiple `above` it."""
         suffix = "ll" if a.wide else ""
         raised = IndexText(f"{a.as_operand(SUM)} + {above}{suffix}", SUM, a.wide, a.lower + above, a.upper + above)
         raised = raised if above else a
-        if self._has_reciprocals and is_unknown and not a.wide:
+        if self._has_reciprocals and not a.wide:
             name = self.use("quotient_s32" if kind == "floordiv" else "remainder_s32")
             text, precedence = f"{name}({raised.text}, {b.text}, {reciprocal_shift(b.lower, raised.upper)})", ATOM
         else:

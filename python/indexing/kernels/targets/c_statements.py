@@ -63,7 +63,6 @@ class StatementWriter:
 
     def _letindex(self, s: ir.LetIndex) -> None:
         kind, name = self.index.variable_type(s.variable), self.variables[s.variable].name
-        self.index.add_definition(s.variable, s.value)
         if isinstance(s.value, SymbolicExpr):
             self.line(f"const {kind} {name} = {self.index.text(s.value)};")
             return
