@@ -105,6 +105,13 @@ def test_samples_and_grids_are_allowed(name: str) -> None:
     assert pickle.loads(pickle.dumps(space)) == space
 
 
+def test_the_number_of_samples() -> None:
+    space = ix.knobs(fusion(next(iter(FUSIONS))))
+    assert {n: len(c) for n, c in space.sample(0).items()} == dict.fromkeys(space.names, 0)
+    with pytest.raises(ix.IndexingError, match="count is a number of plans, at least 0; got -1"):
+        space.sample(-1)
+
+
 def small() -> KnobSpace:
     return KnobSpace(
         "some",

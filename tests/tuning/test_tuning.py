@@ -222,6 +222,12 @@ def test_other_conditions_are_other_measurements(store: Path) -> None:
         ix.tune(ix.hlo.parse(LOOP), budget=1, device="cpu", inputs=data)  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize("seconds", [-1, -0.5, float("nan")])
+def test_times_that_are_none(seconds: float) -> None:
+    with pytest.raises(ix.IndexingError, match=f"seconds is a time, at least 0; got {seconds}"):
+        ix.tune(ix.hlo.parse(LOOP), seconds=seconds, device="cpu")
+
+
 def test_no_further_plan_is_tried_when_time_is_over() -> None:
     trials = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu", seconds=0)
     assert len(trials.trials) == 1 and trials.best == trials.space.default

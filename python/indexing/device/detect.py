@@ -35,8 +35,9 @@ def find_device(name: str | None = None) -> Device:
     raise IndexingError(f"there is no device {name!r}; one of {', '.join(map(repr, DEVICES))}, or a Device of your own")
 
 
-def _words(name: str) -> list[str]:
-    return name.casefold().replace("-", " ").replace("_", " ").split()
+@cache
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(name.casefold().replace("-", " ").replace("_", " ").split())
 
 
 def chosen_device(device: DeviceLike) -> Device:

@@ -195,8 +195,8 @@ class KnobSpace:
             )
         rows = next(iter(lengths.values()), 1)
         return {
-            k.name: np.ascontiguousarray(np.broadcast_to(given.get(k.name, np.int64(k.default)), rows), np.int64)
-            for k in self.knobs
+            n: np.ascontiguousarray(given[n], np.int64) if n in lengths else np.full(rows, given.get(n, d), np.int64)
+            for n, d in self.default.items()
         }
 
     def _transposed(self, plans: Sequence[Mapping[str, int]]) -> dict[str, list[int]]:
@@ -252,7 +252,12 @@ class KnobSpace:
         return {n: np.array([p[n] for p in plans], np.int64) for n in self.names}
 
     def sample(self, count: int, seed: int = 0) -> Columns:
-        """Random legal plans, deterministic for a seed: each knob is uniform over what differs, given earlier knobs."""
+        """Random legal plans, deterministic for a seed: each knob is uniform over what differs, given earlier knobs.
+
+        Raises IndexingError for a negative number of plans.
+        """
+        if count < 0:
+            raise IndexingError(f"count is a number of plans, at least 0; got {count}")
         random = Random(seed)
         columns: dict[str, list[int]] = {n: [] for n in self.names}
         for _ in range(count):

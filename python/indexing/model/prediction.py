@@ -329,6 +329,8 @@ def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int
         return [((), np.arange(rows))] if rows else []
     numbers = np.zeros(rows, np.int64)
     for column in columns:
+        if (column == column[:1]).all():
+            continue
         values, index = unique_values(column)
         numbers = unique_values(numbers * len(values) + index)[1]
     order = np.argsort(numbers, kind="stable")

@@ -76,6 +76,7 @@ class KernelTraffic:
     registers: int = 0
     order: SymbolicExpr | None = None  # the block `bl_x` of the kernel that was counted, a permutation; None: the same
     instructions: InstructionCounts = field(init=False)
+    numbers: tuple[float, ...] = field(init=False)  # what all its plans share, in the order of NUMBERS
     by_block: dict[int, Floats] = field(default_factory=dict)
     moved: dict[tuple[int, ...], _Counts] = field(default_factory=dict)  # before caches, in any order of blocks
     NUMBERS: ClassVar = (
@@ -90,10 +91,10 @@ class KernelTraffic:
             self.passes += a.total.passes
             self.ideal_passes += a.total.ideal
             self.exact = self.exact and a.exactness == "exact"
+        self.numbers = self._numbers()
 
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The counts that all its plans share, in the order of `NUMBERS`; in one dimension, for blocks of one thread."""
+    def _numbers(self) -> tuple[float, ...]:
+        """The counts, in one dimension for blocks of one thread."""
         k, instructions = self.kernel, self.instructions
         lanes = self.device.cores.warp_size if self.has_block_knob else 1  # a warp of each thread was counted
         work = (
@@ -307,7 +308,8 @@ def unique_values(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
     """The values of a column, ascending, and for each row the index of its value: as `np.unique`, which loads numpy.ma."""
     order = np.argsort(column, kind="stable")
     ascending = column[order]
-    is_new = np.append(True, ascending[1:] != ascending[:-1])[: len(column)]
+    is_new = np.ones(len(column), bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
     index = np.empty_like(order)
     index[order] = np.cumsum(is_new) - 1
     return ascending[is_new], index

@@ -117,6 +117,8 @@ def tune(
     """
     if budget < 1:
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
+    if seconds is not None and not seconds >= 0:
+        raise IndexingError(f"seconds is a time, at least 0; got {seconds}")
     program, is_fusion = part_of_program(fusion, "tune: fusion"), isinstance(fusion, Instruction | Computation)
     if inputs is not None and not is_fusion:
         raise IndexingError("inputs are those of one kernel: give a fusion or a computation, not a program")
