@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -26,9 +27,11 @@ Result = TypeVar("Result")
 TICK = 1.0  # seconds between two calls of `on_tick`, at most
 MAX_DEATHS = 2  # an item is given up after so many processes died of it
 MEBIBYTE = 1 << 20
+MIN_ROOM = 32 * MEBIBYTE  # what a process may allocate before it works on anything, at least
 # Reserved memory counts as allocated where it is writable: the core's allocator reserves a gibibyte that it may never use.
 _ALLOCATOR = {"MIMALLOC_ARENA_EAGER_COMMIT": "0"}
 _DIED = "the process that worked on it died, twice: it may need more memory than {}"
+_NO_ROOM = "{} MiB of memory are too few for a process of this package, before it works on anything; allow 256 or more"
 _NO_START = (
     "worker processes can't start (exit status {}): does the script call this below `if __name__ == '__main__':`?"
 )
@@ -230,10 +233,17 @@ def _limit_memory(mebibytes: int | None) -> str | None:
         return None
     try:
         resource = imported("resource")
-        _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (mebibytes * MEBIBYTE, most))
+        before, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (min(mebibytes * MEBIBYTE, sys.maxsize), most))
     except (ImportError, OSError, ValueError) as error:
         return f"the memory of processes can't be limited on this system: {error}; leave out the limit"
+    try:
+        bytearray(MIN_ROOM)
+    except MemoryError:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, most))
+        return _NO_ROOM.format(mebibytes)
+    # What the core writes when it can't allocate, with its callers, says less than the row of the item does.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return None
 
 
