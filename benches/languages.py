@@ -39,6 +39,13 @@ def identity(results: int) -> str:
     return f"({names}) -> ({names}), domain: {domain}" if results else "() -> ()"
 
 
+def built(file: Path, options: str) -> Path:
+    """A file that cargo builds; ends the program if it is missing, and says what builds it."""
+    if not file.exists():
+        raise SystemExit(f"{file} is missing: run `cargo build --release {options}` first, as `make bench` does")
+    return file
+
+
 def by_program(command: Sequence[str | Path], given: Sequence[tuple[str, str]], rounds: int) -> list[float]:
     """Nanoseconds a step, as a program in another language tells them."""
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +60,7 @@ def in_c(given: Sequence[tuple[str, str]], rounds: int) -> list[float]:
     include = HERE.parent / "rust" / "capi" / "include"
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "languages"
-        sources = [HERE / "languages.c", LIBRARY]
+        sources = [HERE / "languages.c", built(LIBRARY, "-p indexing-capi")]
         flags = ["-std=c11", "-O2", "-I", include, "-lm", "-lpthread", "-ldl", "-o", program]
         subprocess.run([compiler, *sources, *flags], check=True)
         return by_program([program], given, rounds)
@@ -99,7 +106,7 @@ def rows(rounds: int = 30) -> list[list[str]]:
     """A row a language: microseconds of each step, and the sum of all over Rust's."""
     given = pairs(CORPUS.read_text().splitlines())
     by_language = {
-        "Rust": by_program([RUST], given, rounds),
+        "Rust": by_program([built(RUST, "--manifest-path benches/core/Cargo.toml")], given, rounds),
         "C": in_c(given, rounds),
         "Python, one by one": in_python(given, rounds),
         "Python, in batch": in_batch(given, rounds),

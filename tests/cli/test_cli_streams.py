@@ -121,7 +121,7 @@ def test_a_closed_stream(stream: int) -> None:
 def test_a_reader_that_goes_away(program: str) -> None:
     line = f'"{sys.executable}" -m indexing emit "{program}" | true; echo "${{PIPESTATUS[0]}}"'
     done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=120)
-    assert (done.stdout, done.stderr) == (b"0\n", b"")
+    assert (done.stdout, done.stderr) == (b"141\n", b"")
 
 
 def test_compressed_programs(tmp_path: Path, program: str) -> None:

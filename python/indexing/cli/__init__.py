@@ -1,6 +1,7 @@
 """The command line `indexing`: each command reads text, and prints the results of the package's functions.
 
-The exit status is 0; 1 for a problem with the input, with one message on standard error; 2 for wrong usage.
+The exit status is 0; 1 for a problem with the input, with one message on standard error; 2 for wrong usage; 141 if nobody reads
+the output.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from indexing.cli.console import print_error, warnings_as_messages, write, write
 from indexing.cli.options import parser
 from indexing.cli.terminal import render_lines, show_progress, styled_help
 
+ENDED_BY_SIGPIPE = 128 + 13  # as shells report it, and pipelines that must not fail unseen
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command (default: the arguments of the process), print its results, and return the exit status.
@@ -32,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_json(answer.data)
         else:
             write(render_lines(answer.parts))
-    except BrokenPipeError:  # the reader has closed the pipe
-        return 0
+    except BrokenPipeError:  # the reader has closed the pipe, as `head` does
+        return ENDED_BY_SIGPIPE
     except KeyboardInterrupt:
         return 130
     except ix.IndexingError as error:
