@@ -41,6 +41,24 @@ def test_a_divisor_that_only_a_step_has_may_be_0() -> None:
         assert refused(made, message).step == 1
 
 
+def test_what_a_step_divides_by_is_proved_not_to_be_0() -> None:
+    """Bounds of quotients and remainders hold where these are defined: else a divisor that is 0 would be a contradiction."""
+    text = "(d0, d1) -> (d0), domain: d0 in [3, 9], d1 in [0, {}]"
+    given = (Step(0, "within", "given", "d0", lower=3, upper=9), Step(1, "within", "given", "d1", lower=0, upper=0))
+    for law, claim, ends in (
+        ("range-of-remainder-by-expression", "d0 mod d1", (0, -1)),
+        ("range-of-quotient-by-expression", "d0 floordiv max(d1, -d1)", (3, 9)),
+        ("range-of-quotient-by-expression", "d0 * 2 + d0 floordiv (d1 * 3)", (0, 99)),
+    ):
+        claimed = Step(2, "within", law, claim, lower=ends[0], upper=ends[1], reasons=(0, 1))
+        never = Step(3, "never", "constraints-contradict", reasons=(2,))
+        made = forged(text.format(0), "KNOWN EMPTY", (*given, claimed, never), ())
+        assert refused(made, "does not follow").step == 2
+    same = Step(0, "equal", "known-equal", "d0", "d0", bindings=(("e", "d0"), ("f", "d0 + (d1 mod d0) * 0")))
+    zero = text.replace("[3, 9]", "[0, 9]").format(1)
+    assert refused(forged(zero, zero, (same,), (0,)), "does not follow").step == 0
+
+
 def test_a_composition_keeps_the_divisors_of_the_first_map() -> None:
     first = ix.IndexingMap.parse("(d0, d1) -> (d0 floordiv d1), domain: d0 in [0, 3], d1 in [0, 2]")
     made = ix.compose(first, ix.IndexingMap.parse("(d0) -> (d0 - d0), domain: d0 in [-9, 9]"), certificate=True)[1]

@@ -11,6 +11,7 @@ from math import gcd, inf, prod
 from typing import TypeAlias
 
 from indexing.certificates.checker.table import Bound
+from indexing.certificates.step import Refused
 
 __all__ = ["Ends", "Form", "Forms", "Range", "constant", "floored"]
 
@@ -26,8 +27,9 @@ VALUES: dict[str, Callable[..., int]] = {
     "%": lambda n, d: n % abs(d),
     "min": min,
 }
-#: Products of forms have at most as many terms before they are added.
-MAX_TERMS = 10_000
+#: Products of forms have at most as many terms before they are added, each of at most as many factors; minima have at most
+#: as many arguments, and what is multiplied or divided by has at most as many bits.
+MAX_TERMS, MAX_FACTORS, MAX_ARGUMENTS, MAX_BITS = 10_000, 1_000, 200, 4_000
 
 
 class Form(dict[int, int]):
@@ -83,6 +85,12 @@ def floored(end: Bound, m: int) -> Bound:
     return end // m if isinstance(end, int) else end
 
 
+def limited(what: str, size: int, most: int) -> None:
+    """Raises Refused where an expression would grow beyond a limit."""
+    if size > most:
+        raise Refused(None, f"undecided: {what}")
+
+
 class Forms:
     """The unknowns met so far, the forms of expressions over them, and their values."""
 
@@ -127,10 +135,11 @@ class Forms:
 
     def times(self, a: Form, b: Form) -> Form:
         """The product."""
+        limited("a product has too many terms", len(a) * len(b), MAX_TERMS)
+        for number in (*a.values(), *b.values()):
+            limited("a number has too many bits", number.bit_length(), MAX_BITS)
         if len(b) == (0 in b):
             return a * b.get(0, 0)
-        if len(a) * len(b) > MAX_TERMS:
-            raise ValueError("a product has too many terms")
         product = Form.sum((self.monomial(j, k), c * d) for j, c in a.items() for k, d in b.items())
         if len(product) > 1:
             self.factored[self.normal(product)[0]] = product, a, b
@@ -139,6 +148,7 @@ class Forms:
     def monomial(self, *unknowns: int) -> Form:
         """The form of a product of unknowns."""
         factors = sorted(f for k in unknowns for f in self.factors(k))
+        limited("a product has too many factors", len(factors), MAX_FACTORS)
         if len(factors) < 2:
             return self.owns[sum(factors)]
         return self.unknown("*", *(self.owns[f] for f in factors))
@@ -154,6 +164,7 @@ class Forms:
     def least(self, parts: list[Form]) -> Form:
         """The least of forms: what all have in common stands outside, and of those that differ by a number one is left."""
         parts = sorted(chain(*map(self.arguments, parts)), key=lambda part: -part.get(0, 0))
+        limited("a minimum has too many arguments", len(parts), MAX_ARGUMENTS)
         parts = [*{frozenset((k, c) for k, c in part.items() if k): part for part in parts}.values()]
         if len(parts) == 1:
             return parts[0]
@@ -179,6 +190,7 @@ class Forms:
             return self.unknown("/", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
         if m == 0:
             return Form()  # it has no value
+        limited("a divisor has too many bits", m.bit_length(), MAX_BITS)
         # What is left has the least coefficients.
         whole = Form({k: w for k, c in n.items() if (w := (c + (m - 1) // 2 if k else c) // m)})
         rest = n.plus(whole, -m) if whole else n
@@ -187,18 +199,17 @@ class Forms:
         g = gcd(m, *(c for k, c in rest.items() if k))
         g = g if m > 0 else -g
         rest, m = Form({k: new for k, c in rest.items() if (new := c // g)}) if g != 1 else rest, m // g
-        (k, _), *more = ((k, c) for k, c in rest.items() if k)
-        if not more and rest[k] == 1 and k in self.rests:  # (x / b + c) / m = (x + c * b) / (b * m)
-            (inner, _), b = self.unknowns[k][1], self.rests[k][1]
-            return whole.plus(
-                self.quotient(inner.plus(constant(b), rest[0]) if 0 in rest else inner, constant(b * m)), 1
-            )
-        # n / m = -((m - 1 - n) / m): the first coefficient is positive that isn't m / 2, else of (x + 1) / 2 there is none.
-        is_turned = next((c for k, c in sorted(rest.items()) if k and 2 * c != m), -rest.get(0, 0)) < 0
-        of_rest = (
-            self.quotient(constant(m - 1) - rest, constant(m)) if is_turned else self.unknown("/", rest, constant(m))
-        )
-        return whole.plus(of_rest, -1 if is_turned else 1)
+        # n / m = -((m - 1 - n) / m): the inner quotient is not negated; without one, the first coefficient is positive that
+        # isn't m / 2, else of (x + 1) / 2 there is none.
+        inner = min((k for k, c in rest.items() if abs(c) == 1 and k in self.rests), default=0)
+        sign = rest[inner] if inner else next((c for k, c in sorted(rest.items()) if k and 2 * c != m), -rest.get(0, 0))
+        if sign < 0:
+            return whole - self.quotient(constant(m - 1) - rest, constant(m))
+        if inner:  # (x / b + y) / m = (x + b * y) / (b * m)
+            x, b = self.unknowns[inner][1][0], self.rests[inner][1]
+            rest, m = x.plus(rest - self.owns[inner], b), b * m
+            return whole.plus(self.quotient(rest, constant(m)), 1)
+        return whole.plus(self.unknown("/", rest, constant(m)), 1)
 
     def remainder(self, n: Form, d: Form) -> Form:
         """`n mod d`, in [0, |d|)."""

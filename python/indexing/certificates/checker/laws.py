@@ -47,13 +47,13 @@ def equations(name: str) -> tuple[tuple[ast.expr, ast.expr, tuple[Comparison, ..
     """
     _, law, condition = rows()[name]
     stated = condition.removesuffix(ALIKE).strip().removesuffix(" on the domain")
-    is_words = re.search(r"\b(?!divides|none)[a-z]{2}", stated)
+    is_words = re.search(r"\b(?!divides|none|min|max)[a-z]{2}", stated)
     needs = None if is_words else () if stated == "none" else comparisons(stated)
     equal = [(left, right, needs) for left, _, right in comparisons(law)]
     if ALIKE in condition:
-        turned = needs and tuple((b, sign, a) if is_order(a, sign, b) else (a, sign, b) for a, sign, b in needs)
-        dual = comparisons(re.sub("min|max", lambda m: DUALS[m[0]], law))
-        equal += [(left, right, turned) for left, _, right in dual]
+        law, stated = (re.sub("min|max", lambda m: DUALS[m[0]], text) for text in (law, stated))
+        turned = needs and [(b, sign, a) if is_order(a, sign, b) else (a, sign, b) for a, sign, b in comparisons(stated)]
+        equal += [(left, right, turned and tuple(turned)) for left, _, right in comparisons(law)]
     return (*equal, *((right, left, needs) for left, right, needs in equal))
 
 

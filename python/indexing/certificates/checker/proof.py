@@ -75,6 +75,8 @@ class Proof:
         self.nonzero: list[list[Range]] = []
         self.domain = self.ranges_of(before)
         self.own = self.domain[len(before.domain) :]
+        #: That divisors are not 0, as far as that is known.
+        self.safe = {*self.own}
         self.stated = Facts(self.forms, self.domain)
 
     def check_step(self, place: int, step: Step[int], by_reasons: bool) -> None:
@@ -86,11 +88,13 @@ class Proof:
         need(step.claim in CLAIMS[group], place, f'{step.law} is no law of claims that are "{step.claim}"')
         claims = self.claims(step)
         if step.law == "given":
-            need(all(self.stated.imply(*r) for r in claims), place, "the map does not state what it claims")
+            is_stated = all(self.stated.imply(*r) for r in (*claims, *self.nonzero[place]))
+            need(is_stated, place, "the map does not state what it claims")
         elif by_reasons:
-            left = self.left(step, claims, group == "rule")
+            left = [*self.left(step, claims, group == "rule"), *(r for r in self.nonzero[place] if r not in self.safe)]
             is_proved = all(NOTHING.state(*r) for r in left) or self.reasons(step).prove(left)
             need(is_proved, place, f"it does not follow by {step.law}")
+            self.safe.update(self.nonzero[place])
 
     def left(self, step: Step[int], claims: list[Range], is_rule: bool) -> list[Range]:
         """The proofs of claims, beside what equality itself and the row of a law give."""
@@ -118,13 +122,13 @@ class Proof:
         known = [*self.domain] if step.law in PREMISES else []
         for k in step.reasons:
             known += self.ranges[k]
-        if self.own:
-            known += [r for k in (*step.reasons, step.number) for r in self.nonzero[k] if r in self.own]
+        if self.safe:
+            known += [r for k in (*step.reasons, step.number) for r in self.nonzero[k] if r in self.safe]
         return Facts(self.forms, known)
 
     def by_row(self, step: Step[int], claims: list[Range]) -> list[Range]:
         """The conditions of a law for the letters of a step, if it then gives the claim by equalities among the reasons."""
-        letters = {letter: self.table.value(node) for letter, node in step.bindings}
+        letters = {letter: self.form(node) for letter, node in step.bindings}
         same = dict(sides for k in step.reasons if (sides := self.sides[k]))
         factor = letters.get("factor", constant(1))
         before, after = self.sides[step.number] or (Form(), Form())

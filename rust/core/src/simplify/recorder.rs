@@ -11,7 +11,7 @@ use crate::simplify::certificate::{
     VARIABLES_EQUAL,
 };
 use crate::simplify::law::Law;
-use crate::simplify::range::{Info, Ranges};
+use crate::simplify::range::{self, Info, Ranges};
 use std::collections::HashMap;
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -262,6 +262,9 @@ impl Recorder {
             id
         } else {
             let mut from = self.ranges_below(arena, x);
+            for pair in range::pairs_with_common_factor(arena, x) {
+                from.extend(self.range(arena, ranges, pair));
+            }
             if ranges.of_operands(arena, x) != info {
                 from.extend(self.facts_about(arena, ranges, x));
             }

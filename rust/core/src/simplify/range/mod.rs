@@ -10,6 +10,7 @@ mod stated;
 mod sum;
 
 pub use info::Info;
+pub(crate) use sum::pairs_with_common_factor;
 
 use crate::expr::traversal::{compute_all, BottomUp};
 use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag, FIRST_VARIABLES};

@@ -175,6 +175,16 @@ fn range_of_common_factor(ranges: &Ranges, arena: &Arena, constant: i64, terms: 
     factored.reduce(Interval::intersect).map(Info::of)
 }
 
+/// Parts `a * x * y + b * x` of a longer sum.
+pub(crate) fn pairs_with_common_factor(arena: &mut Arena, e: Expr) -> Vec<Expr> {
+    let Node::Sum(_, terms @ [_, _, _, ..]) = arena.node(e) else { return Vec::new() };
+    let pairs = terms.iter().filter_map(|t| match arena.node(t.expr) {
+        Node::Product(&[x, y]) => Some([*t, *terms.iter().find(|other| [x, y].contains(&other.expr))?]),
+        _ => None,
+    });
+    pairs.collect::<Vec<_>>().iter().filter_map(|pair| arena.sum(0, pair).ok()).collect()
+}
+
 /// The bounds by `a * x * y + b * x = x * (a * y + b)`.
 fn by_common_factor(
     ranges: &Ranges,

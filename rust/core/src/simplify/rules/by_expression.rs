@@ -177,23 +177,26 @@ fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<bool>
 }
 
 fn quotient_of_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
+    let Some((x, z)) = multiples_of(s, n, d)? else { return Ok(None) };
     s.reason(d);
+    let (multiple, rest) = (s.simplify(x), s.simplify(z));
     let q = s.floordiv(rest, d)?;
     let out = s.combine(multiple, 1, q, 1)?;
-    s.bind(|_| vec![("x", multiple), ("y", d), ("z", rest)]);
+    s.bind(|_| vec![("x", x), ("y", d), ("z", z)]);
     Ok((s.cost(out) <= s.cost(e)).then_some(out))
 }
 
 fn remainder_of_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
+    let Some((x, z)) = multiples_of(s, n, d)? else { return Ok(None) };
     s.reason(d);
+    let rest = s.simplify(z);
     let out = s.modulo(rest, d)?;
-    s.bind(|_| vec![("x", multiple), ("y", d), ("z", rest)]);
+    s.bind(|_| vec![("x", x), ("y", d), ("z", z)]);
     Ok((s.cost(out) <= s.cost(e)).then_some(out))
 }
 
-/// `(x, z)` with `n = x * d + z`, if terms of `n` have the factors of `d`, or `z` has fewer terms for a number `x`.
+/// `(x, z)` with `n = x * d + z`, if terms of `n` have the factors of `d`, or `z` has fewer terms for a number `x`. Neither
+/// is simplified.
 fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr, Expr)>> {
     let by = Factors::of(s.arena, d);
     let (constant, terms) = s.arena.to_sum(n);
@@ -205,14 +208,15 @@ fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr
         }
     }
     if !multiples.is_empty() {
-        return Ok(Some((s.sum(0, &multiples)?, s.sum(constant, &rest)?)));
+        return Ok(Some((s.arena.sum(0, &multiples)?, s.arena.sum(constant, &rest)?)));
     }
     let Node::Sum(_, &[first, ..]) = s.arena.node(d) else { return Ok(None) };
     let Some(t) = terms.iter().find(|t| t.expr == first.expr) else { return Ok(None) };
     let Some(factor) = t.coeff.checked_div(first.coeff).filter(|k| *k != 0) else { return Ok(None) };
     let Some(minus) = factor.checked_neg() else { return Ok(None) };
-    let rest = s.combine(n, 1, d, minus)?;
-    let is_shorter = s.arena.to_sum(rest).1.len() < terms.len();
+    let rest = s.arena.combine(n, 1, d, minus)?;
+    let simplified = s.simplify(rest);
+    let is_shorter = s.arena.to_sum(simplified).1.len() < terms.len();
     Ok(is_shorter.then(|| (s.arena.constant(factor), rest)))
 }
 

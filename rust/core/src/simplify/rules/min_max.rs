@@ -24,7 +24,12 @@ const REDUNDANT: Law =
 pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
     Row::new(REDUNDANT, ALWAYS, argument_idle),
     Row::new(
-        rule("extremum-of-quotients", "min, max", "min(a / m, b / m) = min(a, b) / m", "m > 0 (max alike)"),
+        rule(
+            "extremum-of-quotients",
+            "min, max",
+            "min(a / m, b / m) = e / m",
+            "m > 0, e = min(a, b) (max alike)",
+        ),
         ALWAYS,
         of_quotients,
     ),
@@ -48,8 +53,8 @@ pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
         rule(
             "extremum-factor-moved-out",
             "min, max",
-            "min(f * x, f * y) = f * min(x, y), min(g * x, g * y) = g * max(x, y)",
-            "0 <= f, g <= 0 (max alike)",
+            "min(f * x, f * y) = f * e",
+            "0 <= f, e = min(x, y) (max alike)",
         )
         .on_domain(),
         ALWAYS,
@@ -118,7 +123,7 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
                 let inner = s.extremum(tag, &[a, b])?;
                 let raw = s.arena.floordiv(inner, m)?;
                 let out = s.cheaper_form(raw, e);
-                s.bind(|_| vec![("a", a), ("b", b), ("m", m)]);
+                s.bind(|_| vec![("a", a), ("b", b), ("m", m), ("e", inner)]);
                 return Ok(out);
             }
         }
@@ -143,7 +148,7 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
     Ok(s.cheaper_form(raw, e))
 }
 
-/// `min(f * x, f * y) = f * min(x, y)` for a factor that is not negative, and `f * max(x, y)` for one that is not positive.
+/// `min(f * x, f * y) = f * min(x, y)` for a factor that is not negative; the negative of one that is not positive is none.
 fn factor_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
     let &[a, b] = args else { return Ok(None) };
     let is_product = |e: &&Expr| match s.arena.node(**e) {
@@ -163,11 +168,9 @@ fn factor_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) ->
         let raw = s.arena.mul(f, inner)?;
         s.reason(f);
         if let Some(out) = s.cheaper_form(raw, e) {
-            s.bind(|a| {
-                let zero = a.constant(0);
-                let (f, g) = if is_turned { (zero, f) } else { (f, zero) };
-                vec![("f", f), ("g", g), ("x", x), ("y", y)]
-            });
+            let sign = if is_turned { -1 } else { 1 };
+            let letters = [("f", f), ("x", x), ("y", y), ("e", inner)];
+            s.bind(|a| letters.map(|(letter, value)| (letter, a.affine(value, sign, 0).unwrap_or(value))).to_vec());
             return Ok(Some(out));
         }
     }

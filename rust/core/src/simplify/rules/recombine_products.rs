@@ -41,6 +41,7 @@ pub(super) fn quotient_recombines(
             let Some(left) = beside.without(&m).filter(|left| left.own.is_empty()) else { continue };
             let Some(minus) = left.number.checked_neg() else { continue };
             let Some(inner) = Factors::of(s.arena, d).without(&m) else { continue };
+            let own = Factors { number: 1, own: m.own.clone() }.product(s.arena)?;
             let (m, inner) = (m.product(s.arena)?, inner.product(s.arena)?);
             if s.bounds(m).lower < 1 {
                 continue;
@@ -56,6 +57,7 @@ pub(super) fn quotient_recombines(
             let quotient = s.arena.floordiv(x, m)?;
             let written = s.arena.mul(m, p.expr)?;
             let (product, difference) = (s.arena.mul(m, quotient)?, s.arena.sub(x, rest)?);
+            let without_number = (s.arena.mul(own, p.expr)?, s.arena.mul(own, quotient)?);
             if quotient != p.expr {
                 let (mark, zero) = (s.mark(), s.arena.constant(0));
                 s.reason(inner);
@@ -68,7 +70,9 @@ pub(super) fn quotient_recombines(
             s.bind(|_| vec![("m", m), ("x", x)]);
             s.record_rule(&QUOTIENT_RECOMBINES, product, difference, mark);
             s.record(|r, arena, ranges| {
-                r.operands(arena, ranges, [written, product, difference], &[(p.expr, quotient)]);
+                let (old, new) = without_number;
+                r.operands(arena, ranges, [old, new, new], &[(p.expr, quotient)]);
+                r.operands(arena, ranges, [written, product, difference], &[(old, new)]);
                 r.use_equality(written, difference);
             });
             return Ok(Some(s.simplify(raw)));
