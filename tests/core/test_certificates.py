@@ -258,7 +258,7 @@ def test_wrong_certificates_are_refused_with_the_step() -> None:
         (altered(law="quotient-sign"), "there is no law 'quotient-sign'"),
         (altered(law="range-of-sum"), 'range-of-sum is no law of claims that are "equal"'),
         (altered(number=place + 1), "out of order"),
-        (altered(before="d0 floordiv 0"), "has no value"),
+        (altered(before="d0 floordiv 0"), "does not follow"),
         (altered(law="given"), 'given is no law of claims that are "equal"'),
         (altered(law="given", claim="within", after=None, lower=99), "the map does not state"),
     ]:
@@ -292,19 +292,25 @@ def test_tables_that_are_none_are_refused() -> None:
     [
         (("variable", (0,), ()), [("product", (), (-1, -1))], "a product has too many factors"),
         (("constant", (9,), ()), [("product", (), (-1, -1))], "a number has too many bits"),
-        (("sum", (1, 1), (0,)), [("product", (), (-1, -1)), ("sum", (1, 1, 1), (-1, 0))], "a product has too many terms"),
+        (
+            ("sum", (1, 1), (0,)),
+            [("product", (), (-1, -1)), ("sum", (1, 1, 1), (-1, 0))],
+            "a product has too many terms",
+        ),
         (("variable", (0,), ()), [("sum", (9, 1), (-1,)), ("min", (), (-2, -1)), ("sum", (0, 2, 1), (-1, 0))], "holds"),
         (
             ("variable", (0,), ()),
             [("sum", (0, 1, 3), (-1, 0)), ("sum", (0, 1, 5), (-2, 1)), ("min", (), (-3, -2, -1))],
-            "a minimum has too many arguments",
+            "holds",
         ),
-        (("variable", (0,), ()), [("sum", (0, 1, 1), (-1, 1)), ("floordiv", (), (-1, 2))], "a divisor has too many bits"),
+        (
+            ("variable", (0,), ()),
+            [("sum", (0, 1, 1), (-1, 1)), ("floordiv", (), (-1, 2))],
+            "a divisor has too many bits",
+        ),
     ],
 )
-def test_expressions_that_grow_are_undecided_beyond_a_limit(
-    first: Node, repeated: list[Node], message: str
-) -> None:
+def test_expressions_that_grow_are_undecided_beyond_a_limit(first: Node, repeated: list[Node], message: str) -> None:
     nodes: list[Node] = [("variable", (0,), ()), ("variable", (1,), ()), ("constant", (2**60,), ()), first]
     for _ in range(80):
         for kind, numbers, operands in repeated:

@@ -34,11 +34,11 @@ def test_steps_about_quotients_need_their_divisors_in_the_result_too() -> None:
 def test_a_divisor_that_only_a_step_has_may_be_0() -> None:
     text = "(d0, d1) -> (d0, d1 floordiv d1), domain: d0 in [0, 3], d1 in [1, 5]"
     given = Step(0, "within", "given", "d0", lower=0, upper=3)
-    for divisor, message in (("d0", "does not follow"), ("d1", "does not follow"), ("0", "a divisor is 0")):
+    for divisor in ("d0", "d1", "0"):
         same = f"d0 + d0 floordiv {divisor} - d0 floordiv {divisor}"
         wrong = Step(1, "within", "constraint-bounds-term", same, lower=1, upper=3, reasons=(0,))
         made = forged(text, text.replace("d0 in [0", "d0 in [1"), (given, wrong), (None, None))
-        assert refused(made, message).step == 1
+        assert refused(made, "does not follow").step == 1
 
 
 def test_what_a_step_divides_by_is_proved_not_to_be_0() -> None:

@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import combinations, product
 from math import gcd, inf, prod
 
-from indexing.certificates.checker.forms import Ends, Form, Forms, Range, constant, floored
+from indexing.certificates.checker.forms import Ends, Form, Forms, Range, Terms, constant
 from indexing.certificates.checker.table import Bound
 
 __all__ = ["Facts"]
@@ -17,9 +17,7 @@ ANY = (-inf, inf)
 MAX_RANGES = 100
 #: As many points are tried one by one.
 MAX_POINTS = 1000
-#: Quotients with at most as many values are tried one by one.
-MAX_VALUES = 8
-#: As many cases of what minima and quotients are equal to are told apart.
+#: As many cases of what minima are equal to are told apart.
 MAX_CASES = 100
 
 
@@ -49,7 +47,7 @@ class Facts:
 
     def __init__(self, forms: Forms, ranges: Iterable[Range] = ()) -> None:
         self.forms, self.is_impossible = forms, False
-        self.ranges: dict[frozenset[tuple[int, int]], Ends] = {frozenset(): (0, 0)}
+        self.ranges: dict[Terms, Ends] = {frozenset(): (0, 0)}
         self.add(ranges)
 
     def add(self, ranges: Iterable[Range]) -> None:
@@ -67,12 +65,12 @@ class Facts:
     def __iter__(self) -> Iterator[Range]:
         return ((terms, *ends) for terms, ends in self.ranges.items())
 
-    def state(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound) -> bool:
+    def state(self, terms: Terms, lower: Bound, upper: Bound) -> bool:
         """Whether a range is stated, or a wider one."""
         low, high = self.ranges.get(terms, ANY)
         return (lower <= low and high <= upper) or self.is_impossible
 
-    def imply(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound) -> bool:
+    def imply(self, terms: Terms, lower: Bound, upper: Bound) -> bool:
         """Whether a range follows: as stated, by intervals, or since the form can't lie above or below it."""
         if self.state(terms, lower, upper):
             return True
@@ -87,42 +85,18 @@ class Facts:
     # ------------------------------------------------------------------ by intervals
 
     def span(self, form: Form) -> Ends:
-        """Bounds of a form: those stated, of factors, or of the unknowns in a multiple with remainders for quotients."""
+        """Bounds of a form: those stated, of its factors, or of its unknowns."""
         low, high = self.stated(form)
-        if high - low < inf:
-            return low, high
-        low, high = self.by_factors(form, (low, high))
-        ends: Ends = (0, 0)
-        scale = 1
-        for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True):
-            if c := form.get(k):
-                rest, m = self.forms.rests[k]
-                g = m // gcd(m, c)
-                form, scale = (form * g if g > 1 else form).plus(rest, c * g // m), scale * g
-                a, b = self.stated(rest)
-                ends = added((max(a, 0), min(b, m - 1)), -c * g // m, (ends[0] * g, ends[1] * g))
-        of_form = self.stated(form) if scale > 1 else ANY
-        if of_form[1] - of_form[0] == inf:
-            of_form = 0, 0
-            for k, c in form.items():
-                of_form = added(self.spans.get(k) or self.span_of_unknown(k), c, of_form)
-        a, b = added(of_form, 1, ends)
-        return max(low, -floored(-a, scale)), min(high, floored(b, scale))
+        if high - low == inf:
+            for a, b in (self.by_factors(form), self.by_terms(form)):
+                low, high = max(low, a), min(high, b)
+        return low, high
 
-    def by_factors(self, form: Form, ends: Ends) -> Ends:
-        """Bounds of a product that is a sum, by those of factors, or of one that all its terms have."""
-        terms, factor, constant = self.forms.normal(form)
-        if (known := self.forms.factored.pop(terms, None)) is not None:
-            _, *of = self.forms.range(known[0], *multiplied(*map(self.span, known[1:])))
-            low, high = added((of[0], of[1]), factor, (constant, constant))
-            ends, self.forms.factored[terms] = (max(low, ends[0]), min(high, ends[1])), known
-        elif len(form) > 1 and 0 not in form:
-            for f in self.forms.factors(min(form)):
-                rest = [(j, c) for k, c in form.items() if (j := self.forms.without(f, k)) is not None]
-                if len(rest) == len(form):
-                    other = Form(rest)
-                    low, high = multiplied(self.span(self.forms.owns[f]), self.span(other))
-                    ends = max(low, ends[0]), min(high, ends[1])
+    def by_terms(self, form: Form) -> Ends:
+        """Bounds of a sum, by those of its unknowns."""
+        ends: Ends = (0, 0)
+        for k, c in form.items():
+            ends = added(self.span_of_unknown(k), c, ends)
         return ends
 
     def stated(self, form: Form) -> Ends:
@@ -130,31 +104,41 @@ class Facts:
         terms, factor, constant = self.forms.normal(form)
         return added(self.ranges.get(terms, ANY), factor, (constant, constant))
 
+    def by_factors(self, form: Form) -> Ends:
+        """Bounds of a product that is a sum, by those of its factors."""
+        terms, factor, constant = self.forms.normal(form)
+        if (known := self.forms.factored.pop(terms, None)) is None:
+            return ANY
+        product, *factors = known
+        _, *ends = self.forms.range(product, *multiplied(*map(self.span, factors)))
+        self.forms.factored[terms] = known
+        return added((ends[0], ends[1]), factor, (constant, constant))
+
     def span_of_unknown(self, k: int) -> Ends:
         """Bounds of an unknown, from those stated, and those of its parts."""
-        kind, parts = self.forms.unknowns[k]
-        low, high = self.stated(self.forms.owns[k])
-        if high - low == inf:
-            a, b = self.span(self.forms.owns[k]) if k in self.forms.rests else self.by_parts(kind, parts)
-            low, high = max(a, low), min(b, high)
-        self.spans[k] = low, high
-        return low, high
+        if k not in self.spans:
+            low, high = self.stated(self.forms.owns[k])
+            if high - low == inf:
+                a, b = self.by_parts(*self.forms.unknowns[k])
+                low, high = max(a, low), min(b, high)
+            self.spans[k] = low, high
+        return self.spans[k]
 
     def by_parts(self, kind: str, parts: tuple[Form, ...]) -> Ends:
-        """Bounds by definition: of a minimum, a product, or a quotient or remainder by an expression."""
+        """Bounds by definition: of a minimum, a product, a quotient, or a remainder by an expression."""
         spans = [self.span(part) for part in parts]
         if kind == "min":
             return min(a for a, _ in spans), min(b for _, b in spans)
+        if kind == "*":
+            return reduce(multiplied, spans)
         if kind == "%":
             n, d = parts  # the dividend may have been a multiple of the divisor more or less
             least = [high for low, high in map(self.span, (n, n.plus(d, 1), n - d)) if low >= 0]
             return 0, min([*least, max(map(abs, spans[1])) - 1])
-        if kind == "*":
-            return reduce(multiplied, spans)
-        if kind != "/" or not are_finite(spans):
+        if kind != "/" or not are_finite(spans[1:]):
             return ANY
         divisors = [d for d in {*map(int, spans[1]), -1, 1} if d and spans[1][0] <= d <= spans[1][1]]
-        corners = [n // d for n in map(int, spans[0]) for d in divisors]
+        corners = [n // d if abs(n) < inf else n * d for n in spans[0] for d in divisors]
         return (min(corners), max(corners)) if corners else ANY
 
     # ------------------------------------------------------------------ by linear arithmetic
@@ -164,23 +148,19 @@ class Facts:
         facts = Facts(self.forms, [*self, *ranges])
         cases = list[list[Range]]()
         for k in sorted(self.forms.below(map(Form, facts.ranges))):
-            kind, parts = self.forms.unknowns[k]
+            own, (kind, parts) = self.forms.owns[k], self.forms.unknowns[k]
             if k in self.forms.rests:
                 rest, m = self.forms.rests[k]
                 facts.add([self.forms.range(rest, 0, m - 1)])
-                low, high = self.spans.get(k) or self.span_of_unknown(k)
-                if high - low < MAX_VALUES:
-                    values = range(int(low), int(high) + 1)
-                    cases.append([self.forms.range(self.forms.owns[k], v, v) for v in values])
             elif kind == "min":
-                above = [self.forms.owns[k] - part for part in parts]
+                above = [own - part for part in parts]
                 facts.add(self.forms.range(form, -inf, 0) for form in above)
                 cases.append([self.forms.range(form, 0, 0) for form in above])
             elif kind == "%" and self.span(parts[1])[0] > 0:
-                facts.add([self.forms.range(self.forms.owns[k] - parts[1], -inf, -1)])
+                facts.add([self.forms.range(own - parts[1], -inf, -1)])
+        are_few = bool(cases) and prod(map(len, cases)) <= MAX_CASES
         return facts.has_no_solution() or (
-            0 < prod(map(len, cases)) <= MAX_CASES
-            and all(Facts(self.forms, [*facts, *case]).has_no_solution() for case in product(*cases))
+            are_few and all(Facts(self.forms, [*facts, *case]).has_no_solution() for case in product(*cases))
         )
 
     def has_no_solution(self) -> bool:
@@ -227,26 +207,27 @@ class Facts:
 
     # ------------------------------------------------------------------ by values
 
-    def hold_everywhere(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound) -> bool:
-        """Whether a range holds at each point within the bounds of its variables that has the facts; False for too many."""
+    def hold_everywhere(self, terms: Terms, lower: Bound, upper: Bound) -> bool:
+        """Whether a range holds at each point within the bounds of its variables that has the facts; False for too many.
+
+        A contradiction has the variables of the facts.
+        """
         form = Form(terms)
-        names = self.variables_below(form)
+        names = self.variables_below([form] if terms else map(Form, self.ranges))
         spans = [self.stated(self.forms.owns[k]) for k in names]
         if not are_finite(spans) or prod(b - a + 1 for a, b in spans) > MAX_POINTS:
             return False
+        about = [(Form(t), ends) for t, *ends in self if {*names}.issuperset(self.variables_below([Form(t)]))]
         points = product(*(range(int(a), int(b) + 1) for a, b in spans))
+        value = self.forms.value
         try:
-            at_points = (dict(zip(names, point, strict=True)) for point in points)
-            return all(lower <= self.forms.value(form, at) <= upper or self.exclude_point(at) for at in at_points)
+            return all(
+                lower <= value(form, at) <= upper or not all(low <= value(f, at) <= high for f, (low, high) in about)
+                for at in (dict(zip(names, point, strict=True)) for point in points)
+            )
         except ZeroDivisionError:
             return False
 
-    def exclude_point(self, at: dict[int, int]) -> bool:
-        """Whether a fact about these variables alone does not hold at a point."""
-        about = ((Form(terms), ends) for terms, ends in self.ranges.items())
-        known = (of for of in about if at.keys() >= {*self.variables_below(of[0])})
-        return any(not low <= self.forms.value(form, at) <= high for form, (low, high) in known)
-
-    def variables_below(self, form: Form) -> list[int]:
-        """The variables in a form."""
-        return [k for k in self.forms.below([form]) if self.forms.unknowns[k][0].startswith("variable")]
+    def variables_below(self, forms: Iterable[Form]) -> list[int]:
+        """The variables in forms."""
+        return [k for k in self.forms.below(forms) if self.forms.unknowns[k][0].startswith("variable")]

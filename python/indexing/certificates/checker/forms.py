@@ -13,12 +13,13 @@ from typing import TypeAlias
 from indexing.certificates.checker.table import Bound
 from indexing.certificates.step import Refused
 
-__all__ = ["Ends", "Form", "Forms", "Range", "constant", "floored"]
+__all__ = ["Ends", "Form", "Forms", "Range", "Terms", "constant", "floored"]
 
 #: A lower and an upper bound.
 Ends: TypeAlias = "tuple[Bound, Bound]"
 #: The terms of a form with coprime coefficients, the first of them positive, and no constant, with its bounds.
-Range: TypeAlias = "tuple[frozenset[tuple[int, int]], Bound, Bound]"
+Range: TypeAlias = "tuple[Terms, Bound, Bound]"
+Terms: TypeAlias = "frozenset[tuple[int, int]]"
 
 VALUES: dict[str, Callable[..., int]] = {
     "1": lambda: 1,
@@ -27,16 +28,16 @@ VALUES: dict[str, Callable[..., int]] = {
     "%": lambda n, d: n % abs(d),
     "min": min,
 }
-#: Products of forms have at most as many terms before they are added, each of at most as many factors; minima have at most
-#: as many arguments, and what is multiplied or divided by has at most as many bits.
-MAX_TERMS, MAX_FACTORS, MAX_ARGUMENTS, MAX_BITS = 10_000, 1_000, 200, 4_000
+#: Products of forms have at most as many terms before they are added, each of at most as many factors; what is multiplied or
+#: divided by has at most as many bits.
+MAX_TERMS, MAX_FACTORS, MAX_BITS = 10_000, 1_000, 4_000
 
 
 class Form(dict[int, int]):
     """Unknowns with their coefficients, none of them 0; unknown 0 is the number 1. A form does not change once it is made."""
 
     #: The result of `Forms.normal`, once it was asked for.
-    normal: tuple[frozenset[tuple[int, int]], int, int] | None = None
+    normal: tuple[Terms, int, int] | None = None
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -103,7 +104,7 @@ class Forms:
         #: By quotient by a number, what it leaves, and the number.
         self.rests: dict[int, tuple[Form, int]] = {}
         #: By terms of a product that is a sum, the product and its factors.
-        self.factored: dict[frozenset[tuple[int, int]], tuple[Form, Form, Form]] = {}
+        self.factored: dict[Terms, tuple[Form, Form, Form]] = {}
         self.unknown("1")
 
     def variables(self, count: int) -> list[Form]:
@@ -120,74 +121,43 @@ class Forms:
                 self.rests[number] = parts[0].plus(self.owns[number], -m), m
         return self.owns[number]
 
-    def factors(self, k: int) -> list[int]:
-        """The unknowns that an unknown is the product of."""
-        kind, parts = self.unknowns[k]
-        return [next(iter(part)) for part in parts] if kind == "*" else [k] if k else []
-
-    def without(self, factor: int, k: int) -> int | None:
-        """The unknown that an unknown is a product of with a factor, if it is one."""
-        others = self.factors(k)
-        if factor not in others:
-            return None
-        others.remove(factor)
-        return next(iter(self.monomial(*others)), 0) if others else 0
-
     def times(self, a: Form, b: Form) -> Form:
         """The product."""
         limited("a product has too many terms", len(a) * len(b), MAX_TERMS)
         for number in (*a.values(), *b.values()):
             limited("a number has too many bits", number.bit_length(), MAX_BITS)
-        if len(b) == (0 in b):
-            return a * b.get(0, 0)
         product = Form.sum((self.monomial(j, k), c * d) for j, c in a.items() for k, d in b.items())
-        if len(product) > 1:
+        if len(product) > 1 and a.number is None and b.number is None:
             self.factored[self.normal(product)[0]] = product, a, b
         return product
 
     def monomial(self, *unknowns: int) -> Form:
         """The form of a product of unknowns."""
-        factors = sorted(f for k in unknowns for f in self.factors(k))
+        parts = (self.unknowns[k][1] if self.unknowns[k][0] == "*" else (self.owns[k],) for k in unknowns if k)
+        factors = sorted(chain(*parts), key=max)
         limited("a product has too many factors", len(factors), MAX_FACTORS)
-        if len(factors) < 2:
-            return self.owns[sum(factors)]
-        return self.unknown("*", *(self.owns[f] for f in factors))
-
-    def arguments(self, part: Form) -> list[Form]:
-        """Forms of which an argument of a minimum is the least: itself, or what it adds to a minimum, for each of that."""
-        inner = [(k, c) for k, c in part.items() if self.unknowns[k][0] == "min"]
-        if len(inner) != 1 or inner[0][1] < 0:
-            return [part]
-        (k, c) = inner[0]
-        return [part.plus(self.owns[k], -c).plus(x, c) for x in self.unknowns[k][1]]
+        return self.unknown("*", *factors) if len(factors) > 1 else factors[0] if factors else self.owns[0]
 
     def least(self, parts: list[Form]) -> Form:
-        """The least of forms: what all have in common stands outside, and of those that differ by a number one is left."""
-        parts = sorted(chain(*map(self.arguments, parts)), key=lambda part: -part.get(0, 0))
-        limited("a minimum has too many arguments", len(parts), MAX_ARGUMENTS)
-        parts = [*{frozenset((k, c) for k, c in part.items() if k): part for part in parts}.values()]
-        if len(parts) == 1:
-            return parts[0]
+        """The least of forms; what all have in common stands outside."""
         keys = {k for part in parts for k in part}
         outside = Form({k: c for k in keys if (c := min(part.get(k, 0) for part in parts))})
-        inside = [part - outside for part in parts]
+        inside = {part - outside for part in parts}
         g = gcd(*(c for part in inside for c in part.values()))
+        if len(inside) == 1:
+            return outside
         scaled = sorted(
             (Form({k: c // g for k, c in part.items()}) for part in inside), key=lambda f: sorted(f.items())
         )
         return outside.plus(self.unknown("min", *scaled), g)
-
-    def ratio(self, n: Form, d: Form) -> int | None:
-        """The number by which a form that is no number is multiplied in another, if it is one."""
-        ratio = n.get(k := max(d), 0) // d[k] if d.number is None else 0
-        return ratio if ratio and n == d * ratio else None
 
     def quotient(self, n: Form, d: Form) -> Form:
         """`n floordiv d`; multiples of a number are moved out."""
         m = d.number
         if m is None:
             n, d = (-n, -d) if d[max(d)] < 0 else (n, d)
-            return self.unknown("/", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
+            whole, rest = self.divided(n, d)
+            return self.unknown("/", n, d) if rest else whole
         if m == 0:
             return Form()  # it has no value
         limited("a divisor has too many bits", m.bit_length(), MAX_BITS)
@@ -199,29 +169,30 @@ class Forms:
         g = gcd(m, *(c for k, c in rest.items() if k))
         g = g if m > 0 else -g
         rest, m = Form({k: new for k, c in rest.items() if (new := c // g)}) if g != 1 else rest, m // g
-        # n / m = -((m - 1 - n) / m): the inner quotient is not negated; without one, the first coefficient is positive that
-        # isn't m / 2, else of (x + 1) / 2 there is none.
-        inner = min((k for k, c in rest.items() if abs(c) == 1 and k in self.rests), default=0)
-        sign = rest[inner] if inner else next((c for k, c in sorted(rest.items()) if k and 2 * c != m), -rest.get(0, 0))
-        if sign < 0:
+        (k, _), *more = ((k, c) for k, c in rest.items() if k)
+        if not more and rest[k] == 1 and k in self.rests:  # (x / b + c) / m = (x + c * b) / (b * m)
+            inner, b = self.unknowns[k][1][0], self.rests[k][1]
+            return whole.plus(self.quotient(inner.plus(rest - self.owns[k], b), constant(b * m)), 1)
+        # n / m = -((m - 1 - n) / m): the first coefficient is positive that isn't m / 2, else of (x + 1) / 2 there is none.
+        if next((c for k, c in sorted(rest.items()) if k and 2 * c != m), -rest.get(0, 0)) < 0:
             return whole - self.quotient(constant(m - 1) - rest, constant(m))
-        if inner:  # (x / b + y) / m = (x + b * y) / (b * m)
-            x, b = self.unknowns[inner][1][0], self.rests[inner][1]
-            rest, m = x.plus(rest - self.owns[inner], b), b * m
-            return whole.plus(self.quotient(rest, constant(m)), 1)
         return whole.plus(self.unknown("/", rest, constant(m)), 1)
 
     def remainder(self, n: Form, d: Form) -> Form:
         """`n mod d`, in [0, |d|)."""
         if d.number is None:
-            last = max(d)
-            d = -d if d[last] < 0 else d
-            n -= d * (n.get(last, 0) // d[last])
-            return self.unknown("%", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
+            d = -d if d[max(d)] < 0 else d
+            rest = self.divided(n, d)[1]
+            return self.unknown("%", rest, d) if rest else rest
         m = abs(d.number)
         return n.plus(self.quotient(n, constant(m)), -m)
 
-    def normal(self, of: Form) -> tuple[frozenset[tuple[int, int]], int, int]:
+    def divided(self, n: Form, d: Form) -> tuple[Form, Form]:
+        """A number of times that a form that is no number is contained in another, and what is left."""
+        whole = n.get(max(d), 0) // d[max(d)]
+        return constant(whole), n - d * whole
+
+    def normal(self, of: Form) -> tuple[Terms, int, int]:
         """The terms of a form as in Range, and by which numbers they are to be multiplied, and then increased."""
         if of.normal:
             return of.normal

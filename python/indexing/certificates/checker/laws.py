@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from indexing.certificates.checker.forms import Form, Forms, Range
 from indexing.certificates.checker.table import made
 
-__all__ = ["compared", "equations", "letters_in", "rows", "value_of"]
+__all__ = ["compared", "equations", "rows", "value_of"]
 
 #: The bounds of the left side minus the right one; of "divides", of what is left of the right one by the left one.
 ENDS = {ast.LtE: (-inf, 0), ast.Lt: (-inf, -1), ast.Gt: (1, inf), ast.Eq: (0, 0), ast.In: (0, 0)}
@@ -52,8 +52,9 @@ def equations(name: str) -> tuple[tuple[ast.expr, ast.expr, tuple[Comparison, ..
     equal = [(left, right, needs) for left, _, right in comparisons(law)]
     if ALIKE in condition:
         law, stated = (re.sub("min|max", lambda m: DUALS[m[0]], text) for text in (law, stated))
-        turned = needs and [(b, sign, a) if is_order(a, sign, b) else (a, sign, b) for a, sign, b in comparisons(stated)]
-        equal += [(left, right, turned and tuple(turned)) for left, _, right in comparisons(law)]
+        own = comparisons(stated) if needs else ()
+        turned = needs and tuple((b, sign, a) if is_order(a, sign, b) else (a, sign, b) for a, sign, b in own)
+        equal += [(left, right, turned) for left, _, right in comparisons(law)]
     return (*equal, *((right, left, needs) for left, right, needs in equal))
 
 
@@ -63,10 +64,14 @@ def is_order(a: ast.expr, sign: type[ast.cmpop], b: ast.expr) -> bool:
 
 
 def comparisons(text: str) -> tuple[Comparison, ...]:
-    """The comparisons in a list, which is written in Python but for the signs, and the meaning of /."""
+    """The comparisons in a list, which is written in Python but for the signs, and the meaning of /.
+
+    Without those that say that a divisor is not 0, as that is proved of what a law replaces anyhow.
+    """
     tree: Any = ast.parse(f"({text.replace(' = ', ' == ').replace(' divides ', ' in ')},)", mode="eval").body
     sides = ((compare, (compare.left, *compare.comparators)) for compare in tree.elts)
-    return tuple((a, type(op), b) for compare, of in sides for a, op, b in zip(of, compare.ops, of[1:], strict=False))
+    every = ((a, type(op), b) for compare, of in sides for a, op, b in zip(of, compare.ops, of[1:], strict=False))
+    return tuple((a, sign, b) for a, sign, b in every if sign is not ast.NotEq)
 
 
 def value_of(tree: Any, algebra: Any, letters: Mapping[str, Any], same: Mapping[Any, Any] = NO_EQUALITIES) -> Any:
@@ -90,15 +95,9 @@ def node_of(tree: Any) -> tuple[str, tuple[int, ...], Sequence[ast.expr]]:
     return *NODES[type(tree.op)], (tree.left, tree.right)
 
 
-def compared(forms: Forms, left: Form, sign: type[ast.cmpop], right: Form) -> Range:
-    """The range that says that a comparison holds."""
-    return forms.range(forms.remainder(right, left) if sign is ast.In else left - right, *ENDS[sign])
-
-
-def letters_in(product: ast.expr) -> list[str]:
-    """The letters of a product. Raises LookupError for anything else."""
-    if isinstance(product, ast.Name):
-        return [product.id]
-    if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
-        return [*letters_in(product.left), *letters_in(product.right)]
-    raise LookupError("only a product of letters can be compared with 0")
+def compared(
+    forms: Forms, letters: Mapping[str, Form], left: ast.expr, sign: type[ast.cmpop], right: ast.expr
+) -> Range:
+    """The range that says that a comparison of a law holds for its letters."""
+    a, b = value_of(left, forms, letters), value_of(right, forms, letters)
+    return forms.range(forms.remainder(b, a) if sign is ast.In else a - b, *ENDS[sign])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from math import inf
+from typing import NamedTuple
 
 from indexing.certificates.checker.facts import Facts
 from indexing.certificates.checker.forms import Form, Forms, Range, constant
-from indexing.certificates.checker.laws import Comparison, compared, equations, letters_in, rows, value_of
+from indexing.certificates.checker.laws import compared, equations, rows, value_of
 from indexing.certificates.checker.table import MapValues, Table, made
 from indexing.certificates.step import Refused, Step
 
@@ -58,9 +58,17 @@ def check_steps(
     if after.kind == "defined":
         proof.check_domain()
         return proof.check_results((None,) * len(after.results) if results is None else results)
-    last = Facts(proof.forms, [*proof.domain, *chain(*proof.ranges[-1:])])
+    last = Facts(proof.forms, [*proof.domain, *chain(*(of.ranges for of in proof.claimed[-1:]))])
     is_empty = last.prove([proof.forms.range(constant(1), 0, 0)])
     return need(is_empty, None, "an empty map needs a last step that claims a contradiction")
+
+
+class Claimed(NamedTuple):
+    """What a step claims: ranges, the sides of an equality, and that the divisors in it and in its letters are not 0."""
+
+    ranges: list[Range]
+    sides: tuple[Form, ...]
+    nonzero: list[Range]
 
 
 class Proof:
@@ -69,15 +77,11 @@ class Proof:
     def __init__(self, table: Table, before: MapValues, after: MapValues, steps: Sequence[Step[int]]) -> None:
         self.before, self.after, self.steps = before, after, steps
         self.table, self.forms = table, table.algebra
-        #: By step so far: its claims, the sides of an equality, and that its divisors are not 0.
-        self.ranges: list[list[Range]] = []
-        self.sides: list[tuple[Form, Form] | None] = []
-        self.nonzero: list[list[Range]] = []
+        self.claimed: list[Claimed] = []
         self.domain = self.ranges_of(before)
-        self.own = self.domain[len(before.domain) :]
-        #: That divisors are not 0, as far as that is known.
-        self.safe = {*self.own}
         self.stated = Facts(self.forms, self.domain)
+        #: That divisors are not 0, as far as that is known: at first, of those of the map.
+        self.safe = {*self.domain[len(before.domain) :]}
 
     def check_step(self, place: int, step: Step[int], by_reasons: bool) -> None:
         need(step.number == place, step.number, f"out of order: this is step {place}")
@@ -86,97 +90,69 @@ class Proof:
         group = rows().get(step.law, (step.law,))[0]
         need(group in CLAIMS, place, f"there is no law {step.law!r}")
         need(step.claim in CLAIMS[group], place, f'{step.law} is no law of claims that are "{step.claim}"')
-        claims = self.claims(step)
+        claim = self.claim(step)
+        self.claimed.append(claim)
+        unsafe = [r for r in claim.nonzero if r not in self.safe]
         if step.law == "given":
-            is_stated = all(self.stated.imply(*r) for r in (*claims, *self.nonzero[place]))
+            is_stated = all(self.stated.imply(*r) for r in (*claim.ranges, *unsafe))
             need(is_stated, place, "the map does not state what it claims")
         elif by_reasons:
-            left = [*self.left(step, claims, group == "rule"), *(r for r in self.nonzero[place] if r not in self.safe)]
+            left = [*self.left(step, claim, group == "rule"), *unsafe]
             is_proved = all(NOTHING.state(*r) for r in left) or self.reasons(step).prove(left)
             need(is_proved, place, f"it does not follow by {step.law}")
-            self.safe.update(self.nonzero[place])
+        self.safe.update(unsafe)
 
-    def left(self, step: Step[int], claims: list[Range], is_rule: bool) -> list[Range]:
-        """The proofs of claims, beside what equality itself and the row of a law give."""
-        if step.law == "chain":
-            links = (
-                (side, sign) for k in step.reasons for side, sign in zip(self.sides[k] or (), (-1, 1), strict=False)
-            )
-            return [
-                self.forms.range(Form.sum([*links, *zip(self.sides[step.number] or (), (1, -1), strict=False)]), 0, 0)
-            ]
-        if step.law == "operands" and step.before is not None:
-            same = {self.steps[k].before: sides[1] for k in step.reasons if (sides := self.sides[k])}
-            kind, numbers, operands = self.table.nodes[step.before]
-            if operands:
-                parts = [same.get(k, self.table.values[k]) for k in operands]
-                apart = made(self.forms, kind, numbers, parts) - self.form(step.after)
-                if apart and kind in ("floordiv", "mod") and (n := self.forms.ratio(*parts)) is not None:
-                    apart = constant(n if kind == "floordiv" else 0) - self.form(step.after)
-                    return [self.forms.nonzero(parts[1]), self.forms.range(apart, 0, 0)]
-                return [self.forms.range(apart, 0, 0)]
-        return self.by_row(step, claims) if is_rule and step.bindings else claims
-
-    def reasons(self, step: Step[int]) -> Facts:
-        """The facts from which a step follows: its reasons, and that divisors of the map in it and in these are not 0."""
-        known = [*self.domain] if step.law in PREMISES else []
-        for k in step.reasons:
-            known += self.ranges[k]
-        if self.safe:
-            known += [r for k in (*step.reasons, step.number) for r in self.nonzero[k] if r in self.safe]
-        return Facts(self.forms, known)
-
-    def by_row(self, step: Step[int], claims: list[Range]) -> list[Range]:
-        """The conditions of a law for the letters of a step, if it then gives the claim by equalities among the reasons."""
-        letters = {letter: self.form(node) for letter, node in step.bindings}
-        same = dict(sides for k in step.reasons if (sides := self.sides[k]))
-        factor = letters.get("factor", constant(1))
-        before, after = self.sides[step.number] or (Form(), Form())
-        is_side = False
-        for left, right, needs in equations(step.law):
-            if self.forms.times(value_of(left, self.forms, letters), factor) == before:
-                is_side = True
-                if needs is not None:
-                    new = value_of(right, self.forms, letters, same)
-                    new = self.forms.times(new, factor)
-                    needed = [r for of in needs for r in self.conditions(of, letters, dict(step.bindings))]
-                    return [*needed, self.forms.range(same.get(new, new) - after, 0, 0)]
-        need(is_side, step.number, f"no side of {step.law} is what it replaces, for these letters")
-        return claims
-
-    def conditions(self, of: Comparison, letters: Mapping[str, Form], nodes: Mapping[str, int]) -> list[Range]:
-        """The ranges that say that a comparison of a law holds; that a product of letters is not 0, by each factor."""
-        left, sign, right = of
-        if sign is ast.NotEq:
-            return [self.forms.nonzero(f) for letter in letters_in(left) for f in self.table.factors(nodes[letter])]
-        return [compared(self.forms, value_of(left, self.forms, letters), sign, value_of(right, self.forms, letters))]
-
-    def claims(self, step: Step[int]) -> list[Range]:
-        """The claims of a step, as ranges of forms."""
-        self.nonzero.append([])
-        form, sides = constant(1) if step.claim == "never" else self.form(step.before), None
+    def claim(self, step: Step[int]) -> Claimed:
+        """What a step claims, of forms. Raises LookupError."""
+        nodes = [node for node in (step.before, step.after) if node is not None]
+        form, *other = [*map(self.table.value, nodes)] or [constant(1)]
+        nodes += (node for _, node in step.bindings)
+        nonzero = [self.forms.nonzero(d) for node in nodes for d in self.table.divisors[node]]
         lower, upper = step.lower, step.upper
-        if step.claim == "equal":
-            sides = form, self.form(step.after)
-            form = form - sides[1]
-        if step.claim != "within":
-            lower = upper = 0  # of no point: 1 is 0
+        sides: tuple[Form, ...] = (form, other[0]) if step.claim == "equal" else ()
+        if step.claim != "within":  # of no point: 1 is 0
+            form, lower, upper = form - other[0] if sides else form, 0, 0
         ranges = [self.forms.range(form, -inf if lower is None else lower, inf if upper is None else upper)]
         if step.modulus > 1 and any(c % step.modulus for c in (form - step.residue).values()):
             rest = self.forms.remainder(form - step.residue, constant(step.modulus))
             ranges.append(self.forms.range(rest, 0, 0))
-        self.ranges.append(ranges)
-        self.sides.append(sides)
-        return ranges
+        return Claimed(ranges, sides, nonzero)
 
-    def form(self, node: int | None) -> Form:
-        """The form of an expression of the last step. Raises LookupError, or ZeroDivisionError."""
-        value: Form = self.table.value(node)
-        for divisor in self.table.divisors[node or 0]:
-            self.nonzero[-1].append(self.forms.nonzero(divisor))
-            if not divisor:
-                raise ZeroDivisionError("a divisor is 0")
-        return value
+    def left(self, step: Step[int], claim: Claimed, is_rule: bool) -> list[Range]:
+        """The proofs of a claim, beside what equality itself and the row of a law give."""
+        if step.law == "chain":
+            links = [zip(self.claimed[k].sides, (-1, 1), strict=False) for k in step.reasons]
+            return [self.forms.range(Form.sum([*chain(*links), *zip(claim.sides, (1, -1), strict=True)]), 0, 0)]
+        if step.law == "operands" and step.before is not None:
+            same = {self.steps[k].before: sides[1] for k in step.reasons if (sides := self.claimed[k].sides)}
+            kind, numbers, operands = self.table.nodes[step.before]
+            if operands:
+                parts = [same.get(k, self.table.values[k]) for k in operands]
+                return [self.forms.range(made(self.forms, kind, numbers, parts) - claim.sides[1], 0, 0)]
+        return self.by_row(step, claim) if is_rule and step.bindings else claim.ranges
+
+    def reasons(self, step: Step[int]) -> Facts:
+        """The facts from which a step follows: its reasons, and that divisors in it and in these are not 0 where known."""
+        known = [*self.domain] if step.law in PREMISES else []
+        for k in step.reasons:
+            known += self.claimed[k].ranges
+        known += (r for k in (*step.reasons, step.number) for r in self.claimed[k].nonzero if r in self.safe)
+        return Facts(self.forms, known)
+
+    def by_row(self, step: Step[int], claim: Claimed) -> list[Range]:
+        """The conditions of a law for the letters of a step, if it then gives the claim by equalities among the reasons."""
+        letters = {letter: self.table.value(node) for letter, node in step.bindings}
+        same = {sides[0]: sides[1] for k in step.reasons if (sides := self.claimed[k].sides)}
+        factor = letters.get("factor", constant(1))
+        before, after = claim.sides
+        for left, right, needs in equations(step.law):
+            if self.forms.times(value_of(left, self.forms, letters), factor) == before:
+                if needs is None:
+                    return claim.ranges
+                new = self.forms.times(value_of(right, self.forms, letters, same), factor)
+                needed = (compared(self.forms, letters, *of) for of in needs)
+                return [*needed, self.forms.range(same.get(new, new) - after, 0, 0)]
+        raise Refused(step.number, f"no side of {step.law} is what it replaces, for these letters")
 
     def ranges_of(self, of: MapValues) -> list[Range]:
         """The domain of a map: its constraints, then that its divisors are not 0."""
@@ -188,25 +164,24 @@ class Proof:
         if (self.after.domain, self.after.divisors) == (self.before.domain, self.before.divisors):
             return
         final = self.ranges_of(self.after)
-        facts, back = Facts(self.forms, chain(self.domain, *self.ranges)), Facts(self.forms, final)
+        claimed = (of.ranges for of in self.claimed)
+        facts, back = Facts(self.forms, chain(self.domain, *claimed)), Facts(self.forms, final)
         for k, r in enumerate(final):
             is_constraint = k < len(self.after.domain)
             need(facts.imply(*r), None, f"no step claims constraint {k} of the result" if is_constraint else UNSAFE)
         self.keep(back)
-        need(all(back.imply(*r) for r in self.own), None, UNSAFE)
-        for k, r in enumerate(self.domain):
-            need(back.imply(*r), None, f"a constraint of the map is lost: constraint {k}")
+        for k, r in reversed([*enumerate(self.domain)]):
+            is_constraint = k < len(self.before.domain)
+            need(back.imply(*r), None, f"a constraint of the map is lost: constraint {k}" if is_constraint else UNSAFE)
 
     def keep(self, known: Facts) -> None:
         """Adds to the constraints of the result what steps claim on its domain: those whose divisors are not 0 there."""
         valid, size = set[int](), -1
         while size < len(valid) and not all(known.state(*r) for r in self.domain):
             size = len(valid)
-            for s, claims, nonzero in zip(self.steps, self.ranges, self.nonzero, strict=True):
-                follows = s.law not in PREMISES and valid.issuperset(s.reasons)
-                if s.number in valid or not (follows or all(known.state(*r) for r in claims)):
-                    continue
-                if all(known.imply(*r) for r in nonzero):
+            for s, (claims, _, nonzero) in zip(self.steps, self.claimed, strict=True):
+                holds = (s.law not in PREMISES and valid.issuperset(s.reasons)) or all(known.state(*r) for r in claims)
+                if holds and s.number not in valid and all(known.imply(*r) for r in nonzero):
                     valid.add(s.number)
                     known.add(claims)
 
@@ -218,5 +193,5 @@ class Proof:
             need(place is None or 0 <= place < len(self.steps), None, f"result {k}: there is no step {place}")
             if old != new:
                 by_domain = place is None and self.stated.prove([self.forms.range(old - new, 0, 0)])
-                is_same = by_domain or (place is not None and self.sides[place] == (old, new))
+                is_same = by_domain or (place is not None and self.claimed[place].sides == (old, new))
                 need(is_same, place, f"result {k} changes without a step")

@@ -262,8 +262,8 @@ impl Recorder {
             id
         } else {
             let mut from = self.ranges_below(arena, x);
-            for pair in range::pairs_with_common_factor(arena, x) {
-                from.extend(self.range(arena, ranges, pair));
+            for part in range::factored_parts(arena, x) {
+                from.extend(self.range(arena, ranges, part));
             }
             if ranges.of_operands(arena, x) != info {
                 from.extend(self.facts_about(arena, ranges, x));

@@ -10,7 +10,7 @@ mod stated;
 mod sum;
 
 pub use info::Info;
-pub(crate) use sum::pairs_with_common_factor;
+pub(crate) use sum::factored_parts;
 
 use crate::expr::traversal::{compute_all, BottomUp};
 use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag, FIRST_VARIABLES};

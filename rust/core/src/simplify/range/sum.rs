@@ -175,14 +175,20 @@ fn range_of_common_factor(ranges: &Ranges, arena: &Arena, constant: i64, terms: 
     factored.reduce(Interval::intersect).map(Info::of)
 }
 
-/// Parts `a * x * y + b * x` of a longer sum.
-pub(crate) fn pairs_with_common_factor(arena: &mut Arena, e: Expr) -> Vec<Expr> {
-    let Node::Sum(_, terms @ [_, _, _, ..]) = arena.node(e) else { return Vec::new() };
-    let pairs = terms.iter().filter_map(|t| match arena.node(t.expr) {
-        Node::Product(&[x, y]) => Some([*t, *terms.iter().find(|other| [x, y].contains(&other.expr))?]),
+/// The products `x * (a * y + b)` that parts `a * x * y + b * x` of a sum are.
+pub(crate) fn factored_parts(arena: &mut Arena, e: Expr) -> Vec<Expr> {
+    let Node::Sum(_, terms) = arena.node(e) else { return Vec::new() };
+    let parts = terms.iter().filter_map(|t| match arena.node(t.expr) {
+        Node::Product(&[x, y]) => {
+            let other = terms.iter().find(|other| [x, y].contains(&other.expr))?;
+            Some((*other, t.coeff, if other.expr == x { y } else { x }))
+        }
         _ => None,
     });
-    pairs.collect::<Vec<_>>().iter().filter_map(|pair| arena.sum(0, pair).ok()).collect()
+    let parts: Vec<_> = parts.collect();
+    let mut product =
+        |(x, a, y): (Term, i64, Expr)| arena.affine(y, a, x.coeff).and_then(|f| arena.mul(x.expr, f));
+    parts.into_iter().filter_map(|part| product(part).ok()).collect()
 }
 
 /// The bounds by `a * x * y + b * x = x * (a * y + b)`.

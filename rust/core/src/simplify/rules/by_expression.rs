@@ -92,8 +92,8 @@ const NESTED_QUOTIENTS: &[Row<ExpressionRule>] = &[
         rule(
             "quotient-of-remainder-by-expression",
             "floordiv",
-            "x % (y * k) / y = x / y % k",
-            "y > 0, k > 0",
+            "x % (y * k) / y = e % k",
+            "y > 0, k > 0, e = x / y",
         )
         .on_domain(),
         ALWAYS,
@@ -337,7 +337,7 @@ fn of_remainder(s: &mut Simplifier<'_>, e: Expr, n: Expr, y: Expr) -> Result<Opt
     let q = s.arena.floordiv(x, y)?;
     let raw = s.arena.modulo(q, k)?;
     let out = s.cheaper_form(raw, e);
-    s.bind(|_| vec![("x", x), ("y", y), ("k", k)]);
+    s.bind(|_| vec![("x", x), ("y", y), ("k", k), ("e", q)]);
     Ok(out)
 }
 

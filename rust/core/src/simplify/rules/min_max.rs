@@ -170,7 +170,9 @@ fn factor_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) ->
         if let Some(out) = s.cheaper_form(raw, e) {
             let sign = if is_turned { -1 } else { 1 };
             let letters = [("f", f), ("x", x), ("y", y), ("e", inner)];
-            s.bind(|a| letters.map(|(letter, value)| (letter, a.affine(value, sign, 0).unwrap_or(value))).to_vec());
+            s.bind(|a| {
+                letters.map(|(letter, value)| (letter, a.affine(value, sign, 0).unwrap_or(value))).to_vec()
+            });
             return Ok(Some(out));
         }
     }
