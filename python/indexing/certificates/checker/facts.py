@@ -18,7 +18,7 @@ MAX_RANGES = 100
 #: As many points are tried one by one.
 MAX_POINTS = 1000
 #: As many cases of what minima are equal to are told apart.
-MAX_CASES = 100
+MAX_CASES = 200
 
 
 def added(ends: Ends, times: int, to: Ends) -> Ends:
@@ -31,9 +31,7 @@ def added(ends: Ends, times: int, to: Ends) -> Ends:
 
 def multiplied(a: Ends, b: Ends) -> Ends:
     """The bounds of a product."""
-    if not are_finite([a, b]):
-        return ANY
-    corners = [x * y for x in a for y in b]
+    corners = [x * y if x and y else 0 for x in a for y in b]
     return min(corners), max(corners)
 
 
