@@ -18,7 +18,7 @@ MAX_RANGES = 100
 #: As many points are tried one by one.
 MAX_POINTS = 1000
 #: As many cases of what minima are equal to are told apart.
-MAX_CASES = 200
+MAX_CASES = 1000
 
 
 def added(ends: Ends, times: int, to: Ends) -> Ends:
