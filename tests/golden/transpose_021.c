@@ -2,6 +2,7 @@
 
 #define abs_f32 __builtin_fabsf
 typedef float f32;
+typedef unsigned int u32;
 typedef int s32;
 typedef struct { f32 p; s32 n; } exp_terms;
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -9,7 +10,6 @@ typedef struct { f32 p; s32 n; } exp_terms;
 #else
 #define mul_add_f32(a, b, c) ((a) * (b) + (c))
 #endif
-typedef unsigned int u32;
 typedef long long s64;
 
 static inline u32 bits_f32(f32 x) { u32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
@@ -23,12 +23,18 @@ static inline exp_terms exp_terms_of(f32 x) {  // |x| < 120
 
 static inline f32 float_f32(u32 x) { f32 y; __builtin_memcpy(&y, &x, sizeof y); return y; }
 
+static inline f32 choose_f32(u32 condition, f32 a, f32 b) {
+  u32 mask = 0 - condition;
+  return float_f32((bits_f32(a) & mask) | (bits_f32(b) & ~mask));
+}
+
 static inline f32 two_to(s32 n) { return float_f32((u32)(n + 127) << 23); }  // a normal number
 
 static inline f32 exp_f32(f32 x) {
-  exp_terms e = exp_terms_of(x < -105.0f ? -105.0f : x > 90.0f ? 90.0f : x);  // NaN stays
+  u32 none = x < -104.0f;
+  exp_terms e = exp_terms_of(none ? 0.0f : x > 90.0f ? 90.0f : x);  // NaN stays
   s32 half = e.n >> 1;
-  return (e.p + 1.0f) * two_to(half) * two_to(e.n - half);
+  return choose_f32(none, 0.0f, (e.p + 1.0f) * two_to(half) * two_to(e.n - half));
 }
 
 static inline s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }

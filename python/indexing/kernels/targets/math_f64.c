@@ -14,10 +14,11 @@ exp_terms_wide exp_terms_of_f64(f64 x) {  // |x| < 2000
   return e;
 }
 
-f64 exp_f64(f64 x) {  // by two powers of two, since the result may be subnormal
-  exp_terms_wide e = exp_terms_of_f64(x < -760 ? -760 : x > 720 ? 720 : x);  // NaN stays
+f64 exp_f64(f64 x) {  // by two powers of two, since the result may be subnormal; as `exp_f32`
+  u64 none = x < -746;
+  exp_terms_wide e = exp_terms_of_f64(none ? 0 : x > 720 ? 720 : x);  // NaN stays
   s64 n = (s64)(bits_f64(e.shifted) << 12) >> 12, half = n >> 1;
-  return (e.p + 1) * float_f64((u64)(half + 1023) << 52) * float_f64((u64)(n - half + 1023) << 52);
+  return choose_f64(none, 0, (e.p + 1) * float_f64((u64)(half + 1023) << 52) * float_f64((u64)(n - half + 1023) << 52));
 }
 
 // (e**x - 1) / 4, which is a number where e**x / 2 is one.
