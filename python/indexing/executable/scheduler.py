@@ -202,7 +202,8 @@ class _GraphScheduler:
         return sorted(members, key=self.graph.number.__getitem__)
 
     def _constant(self, node: Node) -> None:
-        self.constants[self.slots.of(Ref(node))] = only_array(node.instruction.literal)
+        for ref, value in zip(node.arrays, leaves_of(node.instruction.literal), strict=True):
+            self.constants[self.slots.of(ref)] = only_array(value)
 
     def _outputs(self, node: Node) -> tuple[tuple[int, ...], tuple[ArrayFormat, ...]]:
         return self._slots_of(node.arrays)

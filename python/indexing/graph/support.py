@@ -31,7 +31,7 @@ class KernelSupport:
         op = traits_of(instruction)
         if op.element is None or op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "alias":
             return False
-        if instruction.is_constant and instruction.shape.element_count != 1:
+        if instruction.is_constant and (instruction.shape.is_tuple or instruction.shape.element_count != 1):
             return False
         return all(map(self.computation, instruction.called)) and not self.in_library(instruction)
 

@@ -261,13 +261,13 @@ class FunctionBuilder(StatementBuilder):
         """The instruction's simplified output-to-input maps."""
         return instruction_indexing(instruction, output)
 
-    def table(self, instruction: Instruction, index: Index) -> Value:
-        """An element of a constant: a number if all elements are equal, else an element of a constant buffer."""
-        splat = self.kernel.splat(instruction)
-        kind = instruction.shape.element_type
+    def table(self, instruction: Instruction, output: int, index: Index) -> Value:
+        """An element of array `output` of a constant: a number if all its elements are equal, else one of a constant buffer."""
+        splat = self.kernel.splat(instruction, output)
+        kind = instruction.shape.leaves[output].element_type
         if splat is not None:
             return self.number(kind, splat)
-        return self.load(self.kernel.table(instruction), kind, index)
+        return self.load(self.kernel.table(instruction, output), kind, index)
 
     @contextmanager
     def _block(self, around: Callable[[tuple[Statement, ...]], Statement]) -> Iterator[None]:

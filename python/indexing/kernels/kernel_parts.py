@@ -9,6 +9,7 @@ from indexing.hlo import Computation, Instruction
 from indexing.kernels.ir.nodes import Buffer
 from indexing.kernels.names import identifier
 from indexing.lazy import np
+from indexing.ops.values import Array, leaves_of, only_array
 from indexing.partitioner import PartitionedComputation, Subgraph, has_one_index
 
 _Key: TypeAlias = "tuple[Instruction, tuple[int, ...]]"  # the arrays of an instruction that a function computes
@@ -22,7 +23,7 @@ class KernelParts:
         self.computation = computation
         self.partition = partition
         self._buffers: dict[str, Buffer] = {}
-        self._tables: dict[Instruction, str] = {}
+        self._tables: dict[tuple[Instruction, int], str] = {}
         self._names: dict[_Key, str] = {}
         self._combiners: dict[Computation, tuple[str, Sequence[str]]] = {}
         self._queue: list[_Key] = []
@@ -48,24 +49,24 @@ class KernelParts:
         """The number of scratch buffers."""
         return sum(b.role == "scratch" for b in self._buffers.values())
 
-    def splat(self, instruction: Instruction) -> complex | bool | None:
-        """The value of all elements of a constant, if they are equal bit by bit (-0 is not 0); None otherwise."""
-        values = np.asarray(instruction.literal).reshape(-1)
+    def splat(self, instruction: Instruction, output: int) -> complex | bool | None:
+        """The value of all elements of an array of a constant, if they are equal bit by bit (-0 is not 0); None otherwise."""
+        values = _elements(instruction, output)
         if values.size == 0:
             return 0
         raw = np.ascontiguousarray(values).view(np.uint8).reshape(values.size, -1)
         return _number(values[0]) if (raw == raw[0]).all() else None
 
-    def table(self, instruction: Instruction) -> str:
-        """The name of the constant buffer that holds a constant's elements."""
-        if instruction not in self._tables:
+    def table(self, instruction: Instruction, output: int) -> str:
+        """The name of the constant buffer that holds the elements of an array of a constant."""
+        key = instruction, output
+        if key not in self._tables:
             name = f"table{len(self._tables)}"
-            self._tables[instruction] = name
-            values = np.asarray(instruction.literal).reshape(-1)
-            shape = instruction.shape
-            data = tuple(_number(v) for v in values)
+            self._tables[key] = name
+            shape = instruction.shape.leaves[output]
+            data = tuple(_number(v) for v in _elements(instruction, output))
             self.add_buffer(Buffer(name, shape.element_type, shape.dimensions, "constant", data=data))
-        return self._tables[instruction]
+        return self._tables[key]
 
     # ------------------------------------------------------------ functions
 
@@ -96,6 +97,11 @@ class KernelParts:
 def _outputs(instruction: Instruction, output: int) -> tuple[int, ...]:
     """The arrays that one function computes together with array `output`: all of them, if they have the same index."""
     return tuple(range(len(instruction.shape.leaves))) if has_one_index(instruction.shape) else (output,)
+
+
+def _elements(constant: Instruction, output: int) -> Array:
+    """The elements of an array of a constant, which is one of several where it is a tuple."""
+    return only_array(leaves_of(constant.literal)[output]).reshape(-1)
 
 
 def _number(value: object) -> complex | bool:

@@ -102,8 +102,8 @@ class ElementContext(Protocol):
     def call(self, computation: Computation, instruction: Instruction, output: int, index: Index) -> Value:
         """An element of the called computation's result, with the instruction's operands as arguments."""
 
-    def table(self, instruction: Instruction, index: Index) -> Value:
-        """An element of a constant: a number if all elements are equal, else an element of a table."""
+    def table(self, instruction: Instruction, output: int, index: Index) -> Value:
+        """An element of array `output` of a constant: a number if all elements are equal, else an element of a table."""
 
     def remember(self, instruction: Instruction, index: Index, values: Sequence[Value]) -> None:
         """Memoize the values of all arrays of a tuple-shaped instruction, which were computed together."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from indexing.graph.nodes import Graph, Node, Ref, tree_refs
 from indexing.ops.element_types import element_type
 from indexing.ops.trip_counts import direction_of, sign_of_step, stated_trip_count, trip_count
-from indexing.ops.values import only_array
+from indexing.ops.values import leaves_of, only_array
 
 
 def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
@@ -72,7 +72,7 @@ def _number(tree: object) -> int | None:
     ref = _scalar(tree)
     if ref is None or not ref.node.instruction.is_constant or not element_type(ref.shape.element_type).is_integer:
         return None
-    return int(only_array(ref.node.instruction.literal).item())
+    return int(only_array(leaves_of(ref.node.instruction.literal)[ref.leaf]).item())
 
 
 def _scalar(tree: object) -> Ref | None:

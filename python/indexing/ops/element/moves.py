@@ -52,7 +52,7 @@ def _of_another_width(
 
 def constant(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     """A literal, or an element of a constant table."""
-    return ctx.table(instruction, index)
+    return ctx.table(instruction, output, index)
 
 
 def iota(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
