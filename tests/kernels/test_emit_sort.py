@@ -240,6 +240,25 @@ def test_dimensions_that_are_not_adjacent_in_memory_are_transposed() -> None:
     assert [k.emitter for k in kernels] == ["transpose", "sort", "transpose"]
 
 
+@pytest.mark.parametrize("sizes", [(100, 64), (3, 4, 50)])
+def test_last_dimensions_that_are_not_adjacent_in_memory_are_copied(sizes: tuple[int, ...]) -> None:
+    x = np.random.default_rng(9).integers(0, 99, sizes).astype(np.float32)
+    backwards = f"{{{','.join(map(str, range(len(sizes))))}}}"
+    text = sort("less", ["f32"], sizes).replace("] parameter(0)\n ", f"]{backwards} parameter(0)\n ")
+    kernels, (got,) = planned(text, [x])
+    same(got, np.sort(x, axis=-1))
+    assert [k.emitter for k in kernels].count("sort") == 1
+
+
+def test_top_elements_of_rows_that_are_not_adjacent_in_memory() -> None:
+    x = np.random.default_rng(10).permutation(3 * 700).reshape(3, 700).astype(np.float32)
+    text = "ENTRY e { x = f32[3,700]{0,1} parameter(0) ROOT t = (f32[3,300], s32[3,300]) topk(x), k=300, largest=true }"
+    _, (best, places) = planned(text, [x])
+    order = np.argsort(-x, axis=1)[:, :300]
+    same(places, order.astype(np.int32))
+    same(best, np.take_along_axis(x, order, axis=1))
+
+
 @pytest.mark.parametrize("largest", ["true", "false"])
 @pytest.mark.parametrize(("size", "count"), [(40, 17), (3000, 20), (2999, 64), (700, 300)])
 def test_many_top_elements(size: int, count: int, largest: str) -> None:

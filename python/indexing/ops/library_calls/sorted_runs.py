@@ -132,7 +132,7 @@ def sort_in_passes(sort: Instruction, most: int) -> Computation:
     parts, runs = Expansion(sort), runs_of(sort)
     assert runs is not None
     order = (*(d for d in major_to_minor(sort.operands[0].shape) if d != runs.dimension), runs.dimension)
-    moved = [_transposed(parts, p, order) for p in parts.parameters]
+    moved = [_with_rows_beside(parts, _transposed(parts, p, order)) for p in parts.parameters]
     done = _sort_rows(parts, moved, sort.called[0], most)
     return parts.finish([_transposed(parts, a, [order.index(d) for d in range(len(order))]) for a in done])
 
@@ -140,7 +140,7 @@ def sort_in_passes(sort: Instruction, most: int) -> Computation:
 def top_by_sorting(topk: Instruction, most: int) -> Computation:
     """A topk as the first elements of sorted rows; of long rows, of those that are first in runs of at most `most` elements."""
     parts, count = Expansion(topk), topk.shape.leaves[0].dimensions[-1]
-    (values,) = parts.parameters
+    values = _with_rows_beside(parts, parts.operand(0))
     comparator = _total_order(parts, values.element_type, topk.attributes.get("largest", "true") == "true")
     arrays = [values, _places(parts, values.dimensions)]
     while arrays[0].dimensions[-1] > most >= 2 * count:
@@ -185,6 +185,12 @@ def _places(parts: Expansion, sizes: Sequence[int]) -> BuiltInstruction:
 
 def _transposed(parts: Expansion, array: BuiltInstruction, order: Sequence[int]) -> BuiltInstruction:
     return array if list(order) == sorted(order) else parts.transpose(array, order)
+
+
+def _with_rows_beside(parts: Expansion, array: BuiltInstruction) -> BuiltInstruction:
+    """The array with its rows' elements beside each other in memory."""
+    is_there = major_to_minor(array.shape)[-1] == len(array.dimensions) - 1
+    return array if is_there else parts.add("copy", array.element_type, array.dimensions, [array])
 
 
 def _sort_rows(
