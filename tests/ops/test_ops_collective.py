@@ -145,15 +145,28 @@ def test_collective_permute_names_its_source(pairs: str, exactness: str) -> None
         assert "".join(m.exactness for m in maps) == exactness
 
 
-def test_a_permute_that_writes_slices_is_refused_by_name() -> None:
+@pytest.mark.parametrize(
+    "result", ["s32[8] collective-permute", "(s32[4], s32[8], u32[], u32[]) collective-permute-start"]
+)
+def test_of_a_permute_that_writes_slices_nothing_is_known(result: str) -> None:
+    """Its maps say so, so that the rest of a program is analyzed; it has no value."""
     text = program(
-        "s32[8] collective-permute(p0, p1, p2, p3), source_target_pairs={{0,1}}, slice_sizes={{2}}",
-        "s32[4]", "s32[8]", "s32[]", "s32[]",
-    )  # fmt: skip
+        f"{result}(p0, p1, p2, p3), source_target_pairs={{{{0,1}}}}, slice_sizes={{{{2}}}}",
+        "s32[4]",
+        "s32[8]",
+        "s32[]",
+        "s32[]",
+    )
+    if "start" in result:
+        text = text.replace("ROOT r", "s").replace("\n}\n", "\n ROOT r = s32[8] collective-permute-done(s)\n}\n")
     module, arrays = ix.hlo.parse(text), [np.zeros(4, np.int32), np.zeros(8, np.int32), np.int32(0), np.int32(0)]
-    for ask in (lambda: ix.output_to_input(module.entry.root), lambda: ix.evaluate(module, *arrays)):
-        with pytest.raises(ix.UnsupportedOp, match="slice_sizes is not supported; slice what is sent, and write it"):
-            ask()
+    why = "slice_sizes is not supported; slice what is sent, and write it"
+    (permute,) = (i for i in module.entry.post_order() if "slice_sizes" in i.attributes)
+    ((read,), *_), ((written,), *_) = ix.output_to_input(permute), ix.input_to_output(permute, 0)
+    assert {read.exactness, written.exactness} == {"unknown"} and why in read.reason and why in written.reason
+    assert "it exchanges data with other devices" in str(ix.analyze(module))
+    with pytest.raises(ix.UnsupportedOp, match=why):
+        ix.evaluate(module, *arrays)
 
 
 def test_all_gather_divides_its_index_into_replica_and_element() -> None:

@@ -24,11 +24,12 @@ from indexing.ops.operand_indexing import (
     identity,
     join_reasons,
     tensor_map,
+    unknown,
     variables,
     whole,
 )
 from indexing.ops.operation_count import no_operations, one_each_element
-from indexing.ops.replica_groups import Members, all_to_all_groups, groups_of, pairs_of, permuted_from
+from indexing.ops.replica_groups import Members, all_to_all_groups, groups_of, pairs_of, permuted_from, why_no_permute
 from indexing.ops.tuples import (
     alias,
     element_of_started,
@@ -95,6 +96,8 @@ def _one_to_one(part: Part) -> Callable[[Instruction, int], Indexing]:
     """Array k of the result comes from operand k."""
 
     def formula(i: Instruction, output: int) -> Indexing:
+        if reason := why_no_permute(i):
+            return [[unknown(reason)] for _ in i.operands]
         results = i.shape.leaves
         return [part(i, k, results[output]) if k == output else [] for k in range(len(i.operands))]
 
@@ -105,6 +108,8 @@ def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
     """A start: its outputs are the operands, the results, and contexts without data."""
 
     def formula(i: Instruction, output: int) -> Indexing:
+        if reason := why_no_permute(i):
+            return [[unknown(reason)] for _ in i.operands]
         result, count = i.shape.leaves[output], len(i.operands)
         indexing: Indexing = [[] for _ in i.operands]
         if output < count:

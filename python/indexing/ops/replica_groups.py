@@ -40,11 +40,18 @@ def all_to_all_groups(i: Instruction) -> tuple[tuple[int, ...], ...]:
     return groups
 
 
+def why_no_permute(i: Instruction) -> str:
+    """Why a collective-permute is not supported: it writes slices into an operand; empty if it is."""
+    if "slice_sizes" not in i.attributes:
+        return ""
+    instead = "slice what is sent, and write it with a dynamic-update-slice"
+    return f"{i.name}: a collective-permute with slice_sizes is not supported; {instead}"
+
+
 def pairs_of(i: Instruction) -> list[tuple[int, int]]:
     """The (source, target) pairs of a collective-permute; UnsupportedOp if it writes slices into an operand."""
-    if "slice_sizes" in i.attributes:
-        instead = "slice what is sent, and write it with a dynamic-update-slice"
-        raise UnsupportedOp(f"{i.name}: a collective-permute with slice_sizes is not supported; {instead}")
+    if reason := why_no_permute(i):
+        raise UnsupportedOp(reason)
     return [(source, target) for source, target in i.replica_groups("source_target_pairs")]
 
 
