@@ -8,19 +8,21 @@ import operator
 import random
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 
 import indexing as ix
-from certificate_texts import Texts, forged
+from certificate_texts import Texts, certificate, forged
 from exact_maps import Style, random_map
 from indexing.certificates.checker.facts import Facts
 from indexing.certificates.checker.forms import Form, Forms, constant
 from indexing.certificates.checker.laws import compared, equations, rows, value_of
 from indexing.certificates.checker.questions import read as read_map
 from indexing.certificates.checker.table import Table
+from indexing.certificates.step import Node
 
 
 def value_of_form(forms: Forms, form: Form, at: dict[str, int]) -> int:
@@ -302,3 +304,37 @@ def test_a_congruence_keeps_its_modulus_if_a_remainder_has_a_smaller_one() -> No
     simple, made = ix.IndexingMap.parse(text).simplify(certificate=True)
     assert made.check()
     assert [p[0][0] for p in simple.points()] == [x for x in range(32) if (x % 4 * 7 + 5) % 16 == 10]
+
+
+@pytest.mark.parametrize(
+    ("first", "repeated", "message"),
+    [
+        (("variable", (0,), ()), [("product", (), (-1, -1))], "a product has too many factors"),
+        (("constant", (9,), ()), [("product", (), (-1, -1))], "a number has too many bits"),
+        (
+            ("sum", (1, 1), (0,)),
+            [("product", (), (-1, -1)), ("sum", (1, 1, 1), (-1, 0))],
+            "a product has too many terms",
+        ),
+        (("variable", (0,), ()), [("sum", (9, 1), (-1,)), ("min", (), (-2, -1)), ("sum", (0, 2, 1), (-1, 0))], "holds"),
+        (
+            ("variable", (0,), ()),
+            [("sum", (0, 1, 3), (-1, 0)), ("sum", (0, 1, 5), (-2, 1)), ("min", (), (-3, -2, -1))],
+            "holds",
+        ),
+        (
+            ("variable", (0,), ()),
+            [("floordiv", (), (-1, 2))],
+            "a divisor has too many bits",
+        ),
+    ],
+)
+def test_expressions_that_grow_are_undecided_beyond_a_limit(first: Node, repeated: list[Node], message: str) -> None:
+    nodes: list[Node] = [("variable", (0,), ()), ("variable", (1,), ()), ("constant", (2**60,), ()), first]
+    for _ in range(80):
+        for kind, numbers, operands in repeated:
+            nodes.append((kind, numbers, tuple(k + len(nodes) if k < 0 else k for k in operands)))
+    made = certificate("(d0, d1) -> (0), domain: d0 in [0, 9], d1 in [0, 9]")
+    maps = tuple(m._replace(results=(len(nodes) - 1,), domain=()) for m in made.maps)
+    verdict = replace(made, nodes=tuple(nodes), maps=maps, steps=(), results=(None,)).check()
+    assert str(verdict) == message and verdict.is_undecided is not bool(verdict)

@@ -21,7 +21,7 @@ from indexing.certificates.checker.forms import Forms
 from indexing.certificates.checker.laws import rows
 from indexing.certificates.checker.questions import box, outcome, read
 from indexing.certificates.checker.table import MapValues, Table
-from indexing.certificates.step import Node, Refused
+from indexing.certificates.step import Refused
 from indexing.certificates.text import texts
 from indexing.errors import ParseError
 from rule_examples import RULES
@@ -285,40 +285,6 @@ def test_tables_that_are_none_are_refused() -> None:
         (altered(("constant", (3,), ()), -1), "the map has no expression that is node -1"),
     ]:
         refused(wrong, message)
-
-
-@pytest.mark.parametrize(
-    ("first", "repeated", "message"),
-    [
-        (("variable", (0,), ()), [("product", (), (-1, -1))], "a product has too many factors"),
-        (("constant", (9,), ()), [("product", (), (-1, -1))], "a number has too many bits"),
-        (
-            ("sum", (1, 1), (0,)),
-            [("product", (), (-1, -1)), ("sum", (1, 1, 1), (-1, 0))],
-            "a product has too many terms",
-        ),
-        (("variable", (0,), ()), [("sum", (9, 1), (-1,)), ("min", (), (-2, -1)), ("sum", (0, 2, 1), (-1, 0))], "holds"),
-        (
-            ("variable", (0,), ()),
-            [("sum", (0, 1, 3), (-1, 0)), ("sum", (0, 1, 5), (-2, 1)), ("min", (), (-3, -2, -1))],
-            "holds",
-        ),
-        (
-            ("variable", (0,), ()),
-            [("floordiv", (), (-1, 2))],
-            "a divisor has too many bits",
-        ),
-    ],
-)
-def test_expressions_that_grow_are_undecided_beyond_a_limit(first: Node, repeated: list[Node], message: str) -> None:
-    nodes: list[Node] = [("variable", (0,), ()), ("variable", (1,), ()), ("constant", (2**60,), ()), first]
-    for _ in range(80):
-        for kind, numbers, operands in repeated:
-            nodes.append((kind, numbers, tuple(k + len(nodes) if k < 0 else k for k in operands)))
-    made = certificate("(d0, d1) -> (0), domain: d0 in [0, 9], d1 in [0, 9]")
-    maps = tuple(m._replace(results=(len(nodes) - 1,), domain=()) for m in made.maps)
-    verdict = replace(made, nodes=tuple(nodes), maps=maps, steps=(), results=(None,)).check()
-    assert str(verdict) == message and verdict.is_undecided is not bool(verdict)
 
 
 def false_claims(step: Step[str]) -> Iterator[Step[str]]:

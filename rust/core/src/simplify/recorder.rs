@@ -132,8 +132,7 @@ impl Recorder {
         self.steps[id].bindings = std::mem::take(&mut self.bindings);
     }
 
-    /// `before` with its operands replaced by equal ones, in pairs, is `built`, which equals `out`. What is known of a
-    /// divisor says that it is not 0.
+    /// `before` with operands replaced by equal ones, in pairs, is `built`, which equals `out`; divisors are not 0.
     pub(crate) fn operands(
         &mut self,
         arena: &mut Arena,
@@ -204,8 +203,7 @@ impl Recorder {
         self.use_replaced(arena, e, &equal, |v| ranges.facts.equal_variables.representative(v));
     }
 
-    /// Uses the equality of `e` and what it is with variables replaced, which is recorded node by node, from the constraints
-    /// that equate variables.
+    /// Uses the equality of `e` and what it is with variables replaced, recorded node by node, by the constraints `equal`.
     pub(crate) fn use_replaced(
         &mut self,
         arena: &mut Arena,
@@ -262,9 +260,8 @@ impl Recorder {
             id
         } else {
             let mut from = self.ranges_below(arena, x);
-            for part in range::factored_parts(arena, x) {
-                from.extend(self.range(arena, ranges, part));
-            }
+            let parts = range::factored_parts(arena, x);
+            from.extend(parts.into_iter().filter_map(|part| self.range(arena, ranges, part)));
             if ranges.of_operands(arena, x) != info {
                 from.extend(self.facts_about(arena, ranges, x));
             }
