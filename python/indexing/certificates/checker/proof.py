@@ -64,7 +64,7 @@ def check_steps(
 
 
 class Claimed(NamedTuple):
-    """What a step claims: ranges, the sides of an equality, and that the divisors in it and in its letters are not 0."""
+    """The claim of a step: ranges, the sides of an equality, and that the divisors in it and in its letters are not 0."""
 
     ranges: list[Range]
     sides: tuple[Form, ...]
@@ -103,7 +103,7 @@ class Proof:
         self.safe.update(unsafe)
 
     def claim(self, step: Step[int]) -> Claimed:
-        """What a step claims, of forms. Raises LookupError."""
+        """The claim of a step, of forms. Raises LookupError."""
         nodes = [node for node in (step.before, step.after) if node is not None]
         form, *other = [*map(self.table.value, nodes)] or [constant(1)]
         nodes += (node for _, node in step.bindings)
