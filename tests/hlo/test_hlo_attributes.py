@@ -70,6 +70,13 @@ def test_windows() -> None:
     for bad in ("size=3 stride=0", "size=-1", "size=2x2 pad=0_0", "size=1 rhs_reversal=2", "size=1 lhs_dilate=0", "3"):
         with pytest.raises(ix.ParseError):
             opaque(f"window={{{bad}}}").window()
+    for bad, why in (
+        ("pad=1_1_0 size=1", "or the end of the field"),
+        ("size=1 size=1", "a second size"),
+        ("pad=1_1 pad=1_1", "a second pad"),
+    ):
+        with pytest.raises(ix.ParseError, match=why):
+            opaque(f"window={{{bad}}}").window()
 
 
 def test_labels_of_convolutions() -> None:

@@ -119,12 +119,7 @@ fn part(cursor: &mut Cursor) -> Result<i64> {
 pub(super) fn padding(cursor: &mut Cursor) -> Result<Vec<(i64, i64, i64)>> {
     let mut values = Vec::new();
     loop {
-        let low = part(cursor)?;
-        if cursor.peek() != b'_' {
-            return Err(cursor.expected("'_' and the padding behind"));
-        }
-        cursor.at += 1;
-        let high = part(cursor)?;
+        let (low, high) = pair(cursor)?;
         let mut interior = 0;
         if cursor.peek() == b'_' {
             cursor.at += 1;
@@ -138,31 +133,46 @@ pub(super) fn padding(cursor: &mut Cursor) -> Result<Vec<(i64, i64, i64)>> {
     }
 }
 
-/// `3x3`.
-fn product(cursor: &mut Cursor) -> Result<Vec<i64>> {
-    let mut values = vec![part(cursor)?];
+/// `1_1`: the padding before and behind.
+fn pair(cursor: &mut Cursor) -> Result<(i64, i64)> {
+    let low = part(cursor)?;
+    if cursor.peek() != b'_' {
+        return Err(cursor.expected("'_' and the padding behind"));
+    }
+    cursor.at += 1;
+    Ok((low, part(cursor)?))
+}
+
+/// `3x3`: a value for each dimension.
+fn product<T>(cursor: &mut Cursor, value: impl Fn(&mut Cursor) -> Result<T>) -> Result<Vec<T>> {
+    let mut values = vec![value(cursor)?];
     while cursor.peek() == b'x' {
         cursor.at += 1;
-        values.push(part(cursor)?);
+        values.push(value(cursor)?);
     }
-    Ok(values)
+    if matches!(cursor.peek(), b' ' | b'}') {
+        return Ok(values);
+    }
+    Err(cursor.expected("'x' and the next dimension, or the end of the field"))
 }
 
 pub(super) fn window(cursor: &mut Cursor) -> Result<Vec<WindowDim>> {
     let start = cursor.at;
     cursor.require(b'{')?;
     let mut dims: Option<Vec<WindowDim>> = None;
+    let mut fields = Vec::new();
     while !cursor.take(b'}')? {
         cursor.skip_space()?;
         let at = cursor.at;
         let field = cursor.word("a field of a window")?;
         cursor.require(b'=')?;
         cursor.skip_space()?;
-        let values = if field == "pad" {
-            padding(cursor)?
-        } else {
-            product(cursor)?.iter().map(|&v| (v, 0, 0)).collect()
-        };
+        if fields.contains(&field) {
+            return Err(HloError::new(at, format!("a second {field} in a window")));
+        }
+        fields.push(field);
+        let values =
+            if field == "pad" { product(cursor, pair)? } else { product(cursor, |c| Ok((part(c)?, 0)))? };
         let dims = dims.get_or_insert_with(|| vec![WindowDim::OF_SIZE_ONE; values.len()]);
         if dims.len() != values.len() {
             return Err(HloError::new(
@@ -187,11 +197,11 @@ pub(super) fn window(cursor: &mut Cursor) -> Result<Vec<WindowDim>> {
     Ok(dims)
 }
 
-fn set_field(dim: &mut WindowDim, field: &str, (value, high, interior): (i64, i64, i64)) -> Option<()> {
+fn set_field(dim: &mut WindowDim, field: &str, (value, high): (i64, i64)) -> Option<()> {
     match field {
         "size" => dim.size = value,
         "stride" => dim.stride = value,
-        "pad" if interior == 0 => (dim.pad_low, dim.pad_high) = (value, high),
+        "pad" => (dim.pad_low, dim.pad_high) = (value, high),
         "lhs_dilate" => dim.lhs_dilation = value,
         "rhs_dilate" => dim.rhs_dilation = value,
         "rhs_reversal" if value == 0 || value == 1 => dim.reversed = value == 1,
