@@ -50,3 +50,22 @@ def test_a_token_has_no_value(operands: str) -> None:
     text = f"ENTRY e {{ p = f32[] parameter(0) ROOT t = token[] after-all({operands}) }}"
     assert ix.evaluate(text, np.float32(1)) is None
     assert compiled(text, device="cpu")(np.float32(1)) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "parts", "expected"),
+    [
+        ("(f32[], token[])", "p, t", (1, None)),
+        ("(token[], f32[])", "t, p", (None, 1)),
+        ("(token[])", "t", (None,)),
+        ("(f32[], (token[], f32[]))", "p, u", (1, None, 1)),
+    ],
+)
+def test_a_token_of_a_tuple_is_none_among_its_arrays(
+    shape: str, parts: str, expected: tuple[float | None, ...]
+) -> None:
+    """XLA's programs have a result for each token, too."""
+    text = f"""ENTRY e {{ p = f32[] parameter(0) t = token[] after-all() u = (token[], f32[]) tuple(t, p)
+      ROOT r = {shape} tuple({parts}) }}"""
+    assert ix.evaluate(text, np.float32(1)) == expected
+    assert compiled(text, device="cpu")(np.float32(1)) == expected

@@ -21,6 +21,7 @@ from indexing.hlo.program_like import WholeProgram, or_function, whole_program
 from indexing.kernels.kernel import Kernel
 from indexing.model.libraries import LIBRARIES
 from indexing.ops.bounded import sizes_fit
+from indexing.ops.tuples import is_array
 from indexing.ops.values import HloValue, leaves_of
 from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.planning.program import KnobChoice, default_knobs
@@ -113,7 +114,7 @@ class Executable(ABC):
         Arguments in host memory are converted to the parameters' element types as by `ix.evaluate`; those on a GPU must
         have these types.
 
-        The result is an array, or, for a tuple, a flat tuple of its arrays in order.
+        The result is an array, or, for a tuple, a flat tuple of its arrays in order; a token is None.
 
         Raises IndexingError if the number of arguments, a shape, an element or a device is not as expected.
         """
@@ -198,9 +199,11 @@ class DeviceExecutable(Executable):
         return self._results(self._program.run(buffers, self._exported if is_exchanged else self._downloaded, times))
 
     def _results(self, values: list[HloValue]) -> HloValue:
-        if self.module.entry.root.shape.is_tuple:
-            return tuple(values)
-        return values[0] if values else None  # a token has no value
+        shape = self.module.entry.root.shape
+        if len(values) != len(shape.leaves):
+            arrays = iter(values)
+            values = [next(arrays) if is_array(leaf) else None for leaf in shape.leaves]  # a token has no value
+        return tuple(values) if shape.is_tuple else values[0]
 
     def profile(self, *arrays: object) -> Profile:
         """Time each kernel by itself: the next one starts when the device has finished."""
