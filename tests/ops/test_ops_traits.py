@@ -24,6 +24,7 @@ OTHER_MEANINGS = {
     "analysis/tiling/sizes.py": {"constant"},
     "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types
     "kernels/solvers.py": {"cholesky"},  # a function of C
+    "kernels/targets/c_index.py": {"parameter"},  # a kind of variable
     "model/instruction_time.py": {"complex"},
     "show/graphviz_layout.py": {"dot"},  # a program of Graphviz
     "cli/folders.py": {"log"},  # the file of a run
