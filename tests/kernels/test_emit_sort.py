@@ -250,6 +250,18 @@ def test_last_dimensions_that_are_not_adjacent_in_memory_are_copied(sizes: tuple
     assert [k.emitter for k in kernels].count("sort") == 1
 
 
+@pytest.mark.parametrize("first", ["{1,0}", "{0,1}"])
+def test_each_operand_of_a_sort_may_have_another_layout(first: str) -> None:
+    rng, sizes = np.random.default_rng(11), (3, 200)
+    arrays = [rng.permutation(600).reshape(sizes).astype(np.float32), rng.integers(0, 99, sizes).astype(np.int32)]
+    text = sort("less", ["f32", "s32"], sizes).replace("200] parameter(0)", f"200]{first} parameter(0)")
+    text = text.replace("200] parameter(1)", "200]{0,1} parameter(1)")
+    order = np.argsort(arrays[0], axis=1)
+    for got in (planned(text, arrays)[1], compiled(text, "cpu")(*arrays)):
+        for one, array in zip(got, arrays, strict=True):
+            same(one, np.take_along_axis(array, order, axis=1))
+
+
 def test_top_elements_of_rows_that_are_not_adjacent_in_memory() -> None:
     x = np.random.default_rng(10).permutation(3 * 700).reshape(3, 700).astype(np.float32)
     text = "ENTRY e { x = f32[3,700]{0,1} parameter(0) ROOT t = (f32[3,300], s32[3,300]) topk(x), k=300, largest=true }"
