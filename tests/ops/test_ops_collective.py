@@ -341,3 +341,51 @@ def test_neighbours_of_a_row_of_replicas_are_named_exactly() -> None:
     assert indexing.exactness == "exact" and indexing.replica_map is not None
     asked = [r for r in range(4) if indexing.replica_map.contains([0], [r])]
     assert [(r, indexing.replica_map.evaluate([0], [r])) for r in asked] == [(1, (0,)), (2, (1,)), (3, (2,))]
+
+
+@pytest.mark.parametrize(
+    ("line", "operand"),
+    [
+        ("s32[8] all-gather(p0), replica_groups={}, dimensions={0}", "s32[2]"),
+        ("s32[3,4] all-gather(p0), replica_groups={}, dimensions={1}", "s32[3,1]"),
+        ("s32[2] reduce-scatter(p0), replica_groups={}, dimensions={0}, to_apply=sum", "s32[8]"),
+        ("s32[2,3] all-reduce(p0), replica_groups={}, to_apply=sum", "s32[2,3]"),
+    ],
+)
+def test_without_groups_all_replicas_are_one(line: str, operand: str) -> None:
+    """What is gathered or scattered has a part for each, also where the module does not state their number."""
+    text = program(line, operand)
+    if "all-reduce" in line:
+        text = text.replace("HloModule m", "HloModule m, replica_count=4")
+    check_all_replicas(text, 4)
+    arrays = np.random.default_rng(0).integers(0, 9, (4, *ix.hlo.parse(text).entry.parameters[0].shape.dimensions))
+    texts = text, text.replace("replica_groups={}", "replica_groups={{0,1,2,3}}")
+    np.testing.assert_array_equal(*(ix.evaluate_replicas(t, [[a] for a in arrays]) for t in texts))
+    with pytest.raises(ix.UnsupportedOp, match="among 4 replicas; evaluate the program on all of them"):
+        ix.evaluate(text, arrays[0])
+
+
+def test_what_has_no_elements_tells_of_no_replicas() -> None:
+    text = program("s32[0,3] all-gather(p0), replica_groups={}, dimensions={0}", "s32[0,3]")
+    assert ix.evaluate(text, np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_a_start_without_groups_gathers_from_all_replicas() -> None:
+    text = program("(s32[2], s32[8]) all-gather-start(p0), replica_groups={}, dimensions={0}", "s32[2]")
+    text = text.replace("ROOT r", "s").replace("\n}\n", "\n ROOT d = s32[8] all-gather-done(s)\n}\n", 1)
+    ((gathered,),) = ix.output_to_input(ix.hlo.parse(text).entry.instructions["s"], 1)
+    assert str(gathered.replica_map) == spelled("(d0) -> (d0 floordiv 2), domain: d0 in [0, 7]")
+    (one, other) = ix.evaluate_replicas(text.replace("8]", "4]"), [[[1, 2]], [[3, 4]]])
+    assert one.tolist() == other.tolist() == [1, 2, 3, 4]
+
+
+def test_without_groups_all_replicas_that_run_are_one() -> None:
+    text = program("s32[2] all-reduce(p0), replica_groups={}, to_apply=sum", "s32[2]")
+    assert [v.tolist() for v in ix.evaluate_replicas(text, [[[1, 2]], [[3, 4]], [[5, 6]]])] == [[9, 12]] * 3
+
+
+@pytest.mark.parametrize("groups", ["{}", "{{0,1,2,3}}"])
+def test_a_collective_of_more_replicas_than_run_is_refused(groups: str) -> None:
+    text = program(f"s32[8] all-gather(p0), replica_groups={groups}, dimensions={{0}}", "s32[2]")
+    with pytest.raises(ix.IndexingError, match="r: all-gather is among 4 replicas; arguments of 2 are given"):
+        ix.evaluate_replicas(text, [[[1, 2]], [[3, 4]]])

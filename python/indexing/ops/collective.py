@@ -166,8 +166,9 @@ def _alone(across: Across) -> RunsComputations:
     def reference(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
         count = max(len(g) for g in groups_of(i)) if i.opcode not in collective_reference.PERMUTES else 1
         if count > 1 or any(pair != (0, 0) for pair in pairs_of(i)):
+            among = f"{count} replicas" if count > 1 else "replicas"
             raise UnsupportedOp(
-                f"{i.name}: {i.opcode} exchanges data among replicas; evaluate the program on all of them at once"
+                f"{i.name}: {i.opcode} exchanges data among {among}; evaluate the program on all of them at once"
             )
         return across(i, [operands], interpreter)[0]
 

@@ -8,7 +8,7 @@ from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.control import zeros
 from indexing.ops.op import Across, Interpreter
-from indexing.ops.replica_groups import all_to_all_groups, group_with, groups_of, pairs_of
+from indexing.ops.replica_groups import check_parts, group_among, pairs_of
 from indexing.ops.values import Array, HloValue, only_array
 
 PERMUTES = frozenset({"collective-permute", "collective-permute-start"})
@@ -22,7 +22,7 @@ def _each_operand(exchange: Callable[[Instruction, list[Array], int, Interpreter
     def across(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
         values: list[HloValue] = []
         for replica in range(len(operands)):
-            group = group_with(groups_of(i), replica)
+            group = group_among(i, replica, len(operands))
             own = group.index(replica)
             arrays = [[only_array(operands[m][k]) for m in group] for k in range(len(i.operands))]
             results = [exchange(i, of_group, own, interpreter) for of_group in arrays]
@@ -75,7 +75,8 @@ def all_to_all(i: Instruction, operands: Operands, interpreter: Interpreter) -> 
     """Part j of replica r becomes part position(r) of the group's j-th member."""
     values: list[HloValue] = []
     for replica in range(len(operands)):
-        group = group_with(all_to_all_groups(i), replica)
+        group = group_among(i, replica, len(operands))
+        check_parts(i, len(group))
         own = group.index(replica)
         if i.shape.is_tuple:
             values.append(tuple(operands[m][own] for m in group))
@@ -90,7 +91,7 @@ def ragged_all_to_all(i: Instruction, operands: Operands, interpreter: Interpret
     """Member m sends `send_sizes[k]` rows from `input_offsets[k]` to the k-th member's `output_offsets[k]`."""
     values: list[HloValue] = []
     for replica in range(len(operands)):
-        group = group_with(groups_of(i), replica)
+        group = group_among(i, replica, len(operands))
         own = group.index(replica)
         out = only_array(operands[replica][1]).copy()
         for m in group:

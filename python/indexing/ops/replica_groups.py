@@ -9,20 +9,45 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, con
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction
 
+_OF_PARTS = frozenset({"all-gather", "all-gather-start", "reduce-scatter"})
 NO_PATTERN = "the replica groups follow no pattern that an expression states, so any replica is named"
 
 
 def groups_of(i: Instruction) -> tuple[tuple[int, ...], ...]:
-    """The groups as lists of ids; one group of all replicas (or partitions) of the module if none are given."""
-    given = tuple(g for g in i.replica_groups() if g)
-    return given or (tuple(range(replica_count(i))),)
+    """The groups as lists of ids; one group of all replicas (or partitions) if none are given."""
+    return _given(i) or (tuple(range(replica_count(i))),)
+
+
+def group_among(i: Instruction, replica: int, count: int) -> tuple[int, ...]:
+    """The group of one of `count` replicas, which are one group if none are given; IndexingError if others are in it."""
+    group = group_with(_given(i) or (tuple(range(max(count, _parts(i)))),), replica)
+    if (size := 1 + max(group)) > count:
+        raise IndexingError(f"{i.name}: {i.opcode} is among {size} replicas; arguments of {count} are given")
+    return group
+
+
+def _given(i: Instruction) -> tuple[tuple[int, ...], ...]:
+    return tuple(g for g in i.replica_groups() if g)
 
 
 def replica_count(i: Instruction) -> int:
-    """The module's number of replicas or of partitions, whichever is larger; 1 if it states none."""
+    """The number of replicas that a gathered or scattered array has parts of; else the module's number of replicas or of
+    partitions, whichever is larger; 1 if it states none.
+    """
+    if (parts := _parts(i)) > 1:
+        return parts
     attributes = i.computation.module.attributes
     counts = [attributes.get("replica_count", "1"), attributes.get("num_partitions", "1")]
     return max(int(c) for c in counts if c.isdigit()) if any(c.isdigit() for c in counts) else 1
+
+
+def _parts(i: Instruction) -> int:
+    """The number of parts of a gathered array, or of an operand that is scattered; 1 for other collectives."""
+    if i.opcode not in _OF_PARTS:
+        return 1
+    d, started = i.ints("dimensions")[0], len(i.operands) if i.opcode.endswith("-start") else 0
+    sizes = [shape.dimensions[d] for shape in (i.operands[0].shape, i.shape.leaves[started])]
+    return max(sizes) // min(sizes) if min(sizes) > 0 else 1
 
 
 def group_with(groups: Sequence[tuple[int, ...]], replica: int) -> tuple[int, ...]:
@@ -33,15 +58,19 @@ def group_with(groups: Sequence[tuple[int, ...]], replica: int) -> tuple[int, ..
 def all_to_all_groups(i: Instruction) -> tuple[tuple[int, ...], ...]:
     """The groups of an all-to-all; IndexingError if it has neither a dimension to split nor an operand for each member."""
     groups = groups_of(i)
-    size = max(map(len, groups))
-    if not i.ints("dimensions") and len(i.operands) != size:
-        wanted = f"an operand for each of the group's {size} replicas, found {len(i.operands)}"
-        raise IndexingError(f"{i.name}: an all-to-all without dimensions takes {wanted}")
+    check_parts(i, max(map(len, groups)))
     return groups
 
 
+def check_parts(i: Instruction, size: int) -> None:
+    """IndexingError if an all-to-all has neither a dimension to split nor an operand for each member of a group of a size."""
+    if not i.ints("dimensions") and len(i.operands) != size:
+        wanted = f"an operand for each of the group's {size} replicas, found {len(i.operands)}"
+        raise IndexingError(f"{i.name}: an all-to-all without dimensions takes {wanted}")
+
+
 def why_no_permute(i: Instruction) -> str:
-    """Why a collective-permute is not supported: it writes slices into an operand; empty if it is."""
+    """The reason why a collective-permute is not supported: it writes slices into an operand; empty if it is."""
     if "slice_sizes" not in i.attributes:
         return ""
     instead = "slice what is sent, and write it with a dynamic-update-slice"

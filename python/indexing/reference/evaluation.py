@@ -48,7 +48,8 @@ def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue, *
 def evaluate_replicas(program: WholeProgram, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     """The results of a program run by several replicas in lockstep, given a list of arguments for each replica.
 
-    Collectives exchange data among them; partition id and replica id are both the position in the list.
+    Collectives exchange data among them, without replica groups among all; partition id and replica id are both the position
+    in the list.
     """
     module = whole_program(program, "evaluate_replicas: program")
     with np.errstate(all="ignore"):
