@@ -188,6 +188,41 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
+    "constraint-follows": DomainExample(
+        (
+            (
+                "(d0, d1, d2) -> (d0), domain: d0 in [0, 9], d1 in [0, 3], d2 in [0, 3], d0 * 4 + d1 in [0, 30], "
+                "d0 * 16 + d1 * 4 + d2 in [0, 122]",
+                "(d0, d1, d2) -> (d0), domain: d0 in [0, 7], d1 in [0, 3], d2 in [0, 3], d0 * 16 + d1 * 4 + d2 in [0, 122]",
+            ),
+            (
+                "(d0, d1) -> (d0), domain: d0 in [0, 127], d1 in [0, 9], (d0 + d1) mod 40 in [20, 39], (d0 + d1) mod 120 in [20, 119]",
+                "(d0, d1) -> (d0), domain: d0 in [11, 119], d1 in [0, 9], (d0 + d1) mod 40 in [20, 39]",
+            ),
+            (
+                "(d0) -> (d0), domain: d0 in [32, 127], d0 mod 64 in [32, 63], (d0 floordiv 32) mod 2 in [1, 1]",
+                "(d0) -> (d0), domain: d0 in [32, 127], d0 mod 64 in [32, 63]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [-3, 3], d0 + d1 in [5, 9]",
+                "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [-3, 3], d0 + d1 in [5, 9]",
+            ),
+            (
+                "(d0, d1, d2) -> (d0), domain: d0 in [0, 7], d1 in [0, 3], d2 in [0, 3], d0 * 4 + d1 in [1, 30], "
+                "d0 * 16 + d1 * 4 + d2 in [0, 122]",
+                "(d0, d1, d2) -> (d0), domain: d0 in [0, 7], d1 in [0, 3], d2 in [0, 3], d0 * 4 + d1 in [1, 30], "
+                "d0 * 16 + d1 * 4 + d2 in [0, 122]",
+            ),
+            (
+                "(d0, d1, d2) -> (d0), domain: d0 in [0, 7], d1 in [0, 3], d2 in [0, 3], d0 * 4 + d1 in [2, 29], "
+                "d0 * 16 + d1 * 4 + d2 in [3, 118]",
+                "(d0, d1, d2) -> (d0), domain: d0 in [0, 7], d1 in [0, 3], d2 in [0, 3], d0 * 4 + d1 in [2, 29], "
+                "d0 * 16 + d1 * 4 + d2 in [3, 118]",
+            ),
+        ),
+    ),
     "constraint-congruences-merge": DomainExample(
         (
             (

@@ -231,6 +231,15 @@ def constraints_contradict(w: Writer) -> Iterator[Claim]:
     yield z3.ForAll([x], z3.Not(both[0])), z3.Not(both[1])
 
 
+def constraint_follows(w: Writer) -> Iterator[Claim]:
+    # The Omega test finds that no integers have the other constraint only, on either side of this one.
+    x, a, b, c, d = w.integers("x a b c d")
+    e, f = (z3.Function(name, z3.IntSort(), z3.IntSort()) for name in "ef")
+    other, own = z3.And(c <= f(x), f(x) <= d), z3.And(a <= e(x), e(x) <= b)
+    never = z3.And(z3.Not(z3.And(other, e(x) < a)), z3.Not(z3.And(other, e(x) > b)))
+    yield never, z3.And(other, own) == other
+
+
 def range_of_quotient_by_expression(w: Writer) -> Iterator[Claim]:
     x, y, u, v, p, q = w.integers("x y u v p q")
     ends = [w.div(e, d) for e in (u, v) for d in (p, q)]
@@ -311,6 +320,7 @@ OF_WORDS: dict[str, Proof] = {
     "constraint-congruences-merge": Proof(constraint_congruences_merge),
     "constraint-divisor": Proof(constraint_divisor),
     "constraints-contradict": Proof(constraints_contradict),
+    "constraint-follows": Proof(constraint_follows),
     "constraint-equates": Proof(constraint_equates),
     "range-of-quotient-by-expression": Proof(range_of_quotient_by_expression),
     "range-of-remainder-by-expression": Proof(range_of_remainder_by_expression),

@@ -1,5 +1,5 @@
-//! Constraints that contradict each other as a system, though none is impossible by itself: a few points are tried, then the
-//! Omega test decides.
+//! Constraints as a system: that they contradict each other, though none is impossible by itself, or that one follows from
+//! another. A few points are tried, then the Omega test decides.
 
 use crate::expr::Expr;
 use crate::interval::Interval;
@@ -10,19 +10,38 @@ use crate::simplify::presburger::{IntegerDomain, Work};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
-/// A law of all constraints as one system; returns whether there is no point.
-type ApplyToSystem = fn(&DomainSimplifier, &mut Simplifier<'_>, &Law) -> bool;
+/// A law of all constraints as one system, of which some points were tried; returns whether there is no point.
+type ApplyToSystem = fn(&mut DomainSimplifier, &mut Simplifier<'_>, &Tried, &Law) -> bool;
 
 /// Laws of all constraints as one system.
-static SYSTEM: [Row<ApplyToSystem>; 1] = [Row {
-    law: law(
-        "constraints-contradict",
-        "any",
-        "e in [a, b] and f in [c, d] is false",
-        "no integers satisfy e in [a, b] and f in [c, d]",
-    ),
-    function: DomainSimplifier::constraints_contradict,
-}];
+static SYSTEM: [Row<ApplyToSystem>; 2] = [
+    Row {
+        law: law(
+            "constraints-contradict",
+            "any",
+            "e in [a, b] and f in [c, d] is false",
+            "no integers satisfy e in [a, b] and f in [c, d]",
+        ),
+        function: DomainSimplifier::constraints_contradict,
+    },
+    Row {
+        law: law(
+            "constraint-follows",
+            "any",
+            "f in [c, d] and e in [a, b] = f in [c, d]",
+            "all integers that satisfy f in [c, d] satisfy e in [a, b]",
+        ),
+        function: DomainSimplifier::constraint_follows,
+    },
+];
+
+/// The answer of a few points.
+struct Tried {
+    /// Whether one of them satisfies all constraints.
+    has_point: bool,
+    /// The constraints that no point violates alone, by index, of those that may follow from another.
+    open: SmallVec<[usize; 8]>,
+}
 
 /// The number of points that are tried before.
 const SAMPLES: i128 = 9;
@@ -30,6 +49,10 @@ const SAMPLES: i128 = 9;
 const SYSTEM_WORK: u64 = 1 << 14;
 /// The work of the Omega test on two constraints.
 const PAIR_WORK: u64 = 1 << 12;
+/// The work of the Omega test on one side of a constraint that may follow from another.
+const FOLLOWING_WORK: u64 = 1 << 10;
+/// More constraints than this are not compared with one another.
+const MAX_COMPARED: usize = 12;
 
 /// All laws of this file.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
@@ -37,21 +60,45 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
 }
 
 impl DomainSimplifier {
-    /// Whether the constraints, each of which has points in the box, have none in common.
-    pub(crate) fn has_no_points(&self, s: &mut Simplifier<'_>) -> bool {
-        SYSTEM.iter().any(|row| (row.function)(self, s, &row.law))
+    /// Whether the constraints, each of which has points in the box, have none in common. Drops those that follow from another.
+    pub(crate) fn has_no_points(&mut self, s: &mut Simplifier<'_>) -> bool {
+        if !self.is_entangled(s) {
+            return false;
+        }
+        let tried = self.try_points(s);
+        SYSTEM.iter().any(|row| (row.function)(self, s, &tried, &row.law))
     }
 
     /// Whether constraints that have variables in common have no point in common.
-    fn constraints_contradict(&self, s: &mut Simplifier<'_>, law: &Law) -> bool {
-        if !self.is_entangled(s) || self.has_point(s) {
-            return false;
-        }
-        let is_empty = is_contradiction(s, &self.constraints, SYSTEM_WORK);
+    fn constraints_contradict(&mut self, s: &mut Simplifier<'_>, tried: &Tried, law: &Law) -> bool {
+        let is_empty = !tried.has_point && is_contradiction(s, &self.constraints, SYSTEM_WORK);
         if is_empty {
             s.record_contradiction(law, &self.constraints);
         }
         is_empty
+    }
+
+    /// Drops each constraint that holds wherever another does, the dearest first; what it says stays a fact.
+    fn constraint_follows(&mut self, s: &mut Simplifier<'_>, tried: &Tried, law: &Law) -> bool {
+        if tried.open.is_empty() {
+            return false;
+        }
+        let mut open = tried.open.clone();
+        open.sort_by_key(|k| std::cmp::Reverse(s.cost(self.constraints[*k].0)));
+        s.start_on(self.visible_bounds()); // a constraint that is a fact would imply itself
+        let mut left = self.constraints.clone();
+        for k in open {
+            let own = self.constraints[k];
+            let others = left.iter().filter(|c| bounds_all_of(s, **c, own));
+            let others: SmallVec<[_; 8]> = others.copied().collect();
+            if let Some(other) = others.into_iter().find(|other| follows(s, own, *other)) {
+                s.record_following(law, own, other);
+                left.retain(|c| *c != own);
+            }
+        }
+        self.restate_facts(s, None);
+        self.constraints = left;
+        false
     }
 
     /// Whether no point satisfies one more constraint, as that a divisor is 0: together with one that is stated, or with all.
@@ -63,21 +110,47 @@ impl DomainSimplifier {
             || is_contradiction(s, &all, SYSTEM_WORK)
     }
 
-    /// Whether one of a few points of the box, spread evenly, satisfies all constraints, as in most domains.
-    fn has_point(&self, s: &mut Simplifier<'_>) -> bool {
+    /// Tries a few points of the box, spread evenly: one of them satisfies all constraints of most domains.
+    fn try_points(&self, s: &mut Simplifier<'_>) -> Tried {
         let roots: SmallVec<[Expr; 8]> = self.constraints.iter().map(|c| c.0).collect();
         let order = s.arena.post_order(&roots);
         let (mut point, mut values) = (Vec::new(), Vec::new());
-        (0..SAMPLES).any(|k| {
+        let mut tried = Tried { has_point: false, open: self.comparable(s) };
+        for k in 0..SAMPLES {
             // At first, all values are those in the middle.
             let place = |v: usize| (SAMPLES / 2 + k * (v as i128 + 1)) % SAMPLES;
             point.clear();
             let variables = s.ranges.variables.iter().enumerate();
             point.extend(variables.map(|(v, info)| info.value_at(place(v), SAMPLES - 1)));
             s.arena.charge(order.len());
-            let is_defined = s.arena.evaluate_in_order(&order, &point, &mut values).is_ok();
-            is_defined && self.constraints.iter().all(|c| c.1.contains(values[c.0.index()]))
-        })
+            if s.arena.evaluate_in_order(&order, &point, &mut values).is_err() {
+                continue;
+            }
+            let is_violated = |k: &usize| {
+                let (e, interval) = self.constraints[*k];
+                !interval.contains(values[e.index()])
+            };
+            let mut violated = (0..roots.len()).filter(is_violated);
+            match (violated.next(), violated.next()) {
+                (None, _) => tried.has_point = true,
+                (Some(alone), None) => tried.open.retain(|k| *k != alone),
+                _ => {}
+            }
+            if tried.has_point && tried.open.is_empty() {
+                break;
+            }
+        }
+        tried
+    }
+
+    /// The constraints that may follow from another one, by index: it has their variables.
+    fn comparable(&self, s: &Simplifier<'_>) -> SmallVec<[usize; 8]> {
+        if self.constraints.len() > MAX_COMPARED || s.arena.divides_by_expressions {
+            return SmallVec::new(); // whether a divisor is 0 is no question of linear arithmetic
+        }
+        let is_bounded =
+            |c: &(Expr, Interval)| self.constraints.iter().any(|other| bounds_all_of(s, *other, *c));
+        (0..self.constraints.len()).filter(|k| is_bounded(&self.constraints[*k])).collect()
     }
 
     /// Whether two constraints may have a variable in common.
@@ -99,4 +172,19 @@ fn is_contradiction(s: &mut Simplifier<'_>, constraints: &[(Expr, Interval)], li
     let sample = domain.sample(&mut work);
     s.arena.charge((limit - work.0) as usize);
     sample == Ok(None)
+}
+
+/// Whether a constraint may have all variables of another one.
+fn bounds_all_of(s: &Simplifier<'_>, (e, _): (Expr, Interval), (of, _): (Expr, Interval)) -> bool {
+    e != of && s.arena.may_use_variables_of(e, of)
+}
+
+/// Whether all points of the box that satisfy another constraint satisfy this one, as far as the Omega test decides it.
+fn follows(s: &mut Simplifier<'_>, (e, interval): (Expr, Interval), other: (Expr, Interval)) -> bool {
+    let Interval { lower, upper } = s.bounds(e);
+    let below = Interval::new(lower, interval.lower.saturating_sub(1));
+    let above = Interval::new(interval.upper.saturating_add(1), upper);
+    let never =
+        |outside: Interval| outside.is_empty() || is_contradiction(s, &[other, (e, outside)], FOLLOWING_WORK);
+    [below, above].into_iter().all(never)
 }

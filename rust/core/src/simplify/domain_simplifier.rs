@@ -183,7 +183,7 @@ impl DomainSimplifier {
     }
 
     /// The bounds that the rules use: a variable with one value that must be kept gets a second one.
-    fn visible_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
+    pub(crate) fn visible_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
         let keep = self.options.points == PointVariables::Keep;
         self.bounds.iter().map(move |b| match b {
             b if keep && b.is_point() && b.upper < i64::MAX => Interval::new(b.lower, b.upper + 1),
@@ -369,7 +369,7 @@ impl DomainSimplifier {
         false
     }
 
-    fn restate_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
+    pub(crate) fn restate_facts(&self, s: &mut Simplifier<'_>, except: Option<usize>) {
         s.start_on(self.visible_bounds());
         self.state_facts(s, except);
     }

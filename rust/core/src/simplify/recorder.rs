@@ -4,6 +4,8 @@
 //! A claim about the domain stays true from then on, because no step changes the domain. A constraint that is replaced or
 //! dropped is claimed once more, as a consequence of those that replace or imply it: so both directions are recorded.
 
+mod systems;
+
 use crate::expr::{Arena, Expr, Node, Tag};
 use crate::interval::Interval;
 use crate::simplify::certificate::{
@@ -376,25 +378,6 @@ impl Recorder {
         } else {
             self.state(law.name, (e, both), from);
         }
-    }
-
-    /// The constraints, with the bounds of their variables, have no point in common.
-    pub(crate) fn contradiction(
-        &mut self,
-        arena: &mut Arena,
-        ranges: &mut Ranges,
-        law: &Law,
-        constraints: &[(Expr, Interval)],
-    ) {
-        let mut from = Vec::new();
-        for c in constraints {
-            from.extend(self.constraint_step(arena, ranges, *c));
-            for v in arena.variables(&[c.0]) {
-                let x = arena.variable(v);
-                from.extend(self.range(arena, ranges, x));
-            }
-        }
-        self.push(law.name, Claim::Never, from);
     }
 
     /// A constraint on `before` is replaced by that on the equal expression `after`, by what was used.

@@ -255,6 +255,11 @@ impl<'a> Simplifier<'a> {
         self.record(|r, arena, ranges| r.contradiction(arena, ranges, law, constraints));
     }
 
+    /// Records that a constraint follows from another.
+    pub(crate) fn record_following(&mut self, law: &Law, c: (Expr, Interval), other: (Expr, Interval)) {
+        self.record(|r, arena, ranges| r.following(arena, ranges, law, c, other));
+    }
+
     /// Records two constraints that are equal to one.
     pub(crate) fn record_merged(&mut self, law: &Law, both: [(Expr, Interval); 2], merged: (Expr, Interval)) {
         self.record(|r, arena, ranges| r.merged(arena, ranges, law, both, merged));
