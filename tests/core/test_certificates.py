@@ -117,6 +117,8 @@ def test_maps_at_the_end_of_int64_have_certificates(text: str) -> None:
         "(d0)[s0] -> ((d0 + s0) mod 63), domain: d0 in [0, 2], s0 in [0, 0], max(s0, 5) * (d0 + s0) in [-2, -2]",
         "(d0, d1) -> (((-((d0 - d1) floordiv 8)) mod 3) * (d0 + d1)), domain: d0 in [0, 8], d1 in [1, 1]",
         "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-7, -6], max(s0, s0 * (d0 floordiv 2)) in [-3, 27]",
+        "(d0) -> ((((d0 + 1) floordiv 2) * 3 + 4) floordiv 7), domain: d0 in [0, 3]",
+        "()[s0] -> (s0), domain: s0 in [0, 9], s0 mod 3 in [1, 1], (s0 mod 3) mod 8 in [2, 7]",
         "(d0, d1)[s0] -> (((d0 * 12 + s0) ceildiv 8) * ((d1 floordiv 2) * 56 + d0 * s0 + 4)), domain: d0 in [0, 0], d1 in [8, 8], s0 in [0, 7]",
         "(d0, d1)[s0] -> (min((55 + s0) * (d0 * d1) * 3, d1 + d1)), domain: d0 in [11, 12], d1 in [{M} - 4, {M}], s0 in [-3, 2], min(8, s0) mod 5 in [4, 4]",
         "(d0, d1)[s0] -> (min(max(min(d1 + 3, -((-32) floordiv s0)), min(d0 + d1, d0 floordiv 8)), -3)), domain: d0 in [-2, 1], d1 in [0, 8], s0 in [5, 9]",

@@ -19,6 +19,9 @@ MAX_RANGES = 100
 MAX_POINTS = 1000
 #: As many cases of what minima are equal to are told apart.
 MAX_CASES = 1000
+#: Quotients with at most as many values, and as many cases of these, are tried one by one.
+MAX_VALUES = 8
+MAX_CASES_OF_QUOTIENTS = 100
 
 
 def added(ends: Ends, times: int, to: Ends) -> Ends:
@@ -144,18 +147,24 @@ class Facts:
     def exclude(self, *ranges: Range) -> bool:
         """Whether no integers satisfy the facts, and these; False if that is not found."""
         facts = Facts(self.forms, [*self, *ranges])
-        cases = list[list[Range]]()
+        cases, values = list[list[Range]](), list[list[Range]]()
         for k in sorted(self.forms.below(map(Form, facts.ranges))):
             own, (kind, parts) = self.forms.owns[k], self.forms.unknowns[k]
             if k in self.forms.rests:
                 rest, m = self.forms.rests[k]
                 facts.add([self.forms.range(rest, 0, m - 1)])
+                low, high = self.spans.get(k) or self.span_of_unknown(k)
+                if high - low < MAX_VALUES:
+                    values.append([self.forms.range(own, v, v) for v in range(int(low), int(high) + 1)])
             elif kind == "min":
                 above = [own - part for part in parts]
                 facts.add(self.forms.range(form, -inf, 0) for form in above)
                 cases.append([self.forms.range(form, 0, 0) for form in above])
             elif kind == "%" and self.span(parts[1])[0] > 0:
                 facts.add([self.forms.range(own - parts[1], -inf, -1)])
+        for of_quotient in values:
+            if prod(map(len, [*cases, of_quotient])) <= MAX_CASES_OF_QUOTIENTS:
+                cases.append(of_quotient)
         are_few = bool(cases) and prod(map(len, cases)) <= MAX_CASES
         return facts.has_no_solution() or (
             are_few and all(Facts(self.forms, [*facts, *case]).has_no_solution() for case in product(*cases))

@@ -191,6 +191,17 @@ impl Recorder {
         self.used.extend(self.stated.get(&(e, interval)));
     }
 
+    /// Uses a constraint, derived from what is known of its expression if it was not stated so.
+    pub(crate) fn use_derived_constraint(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        c: (Expr, Interval),
+    ) {
+        let id = self.constraint_step(arena, ranges, c);
+        self.used.extend(id);
+    }
+
     /// Uses the constraints that share a variable with `e`, among those that are stated as facts.
     pub(crate) fn use_facts_about(&mut self, arena: &Arena, ranges: &Ranges, e: Expr) {
         let about = self.facts_about(arena, ranges, e);

@@ -255,10 +255,10 @@ impl ConstraintPropagation {
 
     /// Records that the law uses the congruence.
     fn use_own(&self, s: &mut Simplifier<'_>, own: &Congruence) {
-        if s.records_steps() {
-            if let Ok(e) = s.arena.modulo_constant(own.x, own.m) {
-                s.reason_stated(e, Interval::point(own.r));
+        s.record(|recorder, arena, ranges| {
+            if let Ok(e) = arena.modulo_constant(own.x, own.m) {
+                recorder.use_derived_constraint(arena, ranges, (e, Interval::point(own.r)));
             }
-        }
+        });
     }
 }
