@@ -235,14 +235,10 @@ def _with_sums(kernel: ir.Kernel) -> ir.Kernel:
 def _with_values(kernel: ir.Kernel, on_value: Callable[[ir.Value], ir.Value]) -> ir.Kernel:
     """The kernel with its values, and those of its functions, rewritten."""
 
-    def on_body(f: ir.Function | ir.Kernel) -> ir.Block:
-        return rewrite_values(f.body, on_value)
+    def on_body(f: ir.Function | ir.Kernel) -> tuple[ir.Block, Iterator[ir.Value]]:
+        return rewrite_values(f.body, on_value), (rewrite_value(r, on_value) for r in f.results)
 
-    rewritten = rewrite_bodies(kernel, on_body)
-    functions = tuple(
-        replace(f, results=tuple(rewrite_value(r, on_value) for r in f.results)) for f in rewritten.functions
-    )
-    return replace(rewritten, functions=functions)
+    return rewrite_bodies(kernel, on_body)
 
 
 def _source(kernel: ir.Kernel) -> str:

@@ -266,10 +266,10 @@ def test_programs_of_jax_are_one_kernel(function, shapes) -> None:
 
 
 def test_decodes_of_one_row_are_one_kernel() -> None:
-    """Each product by itself would be a reduction: it has one row. Of more keys, these are faster."""
+    """Each product by itself would be a reduction: it has one row. Of few keys, launches take more; on CPUs these take little."""
     shapes = [shaped(2, 2, 1, 32), *[shaped(2, 32, 2, 32)] * 2, shaped(2, kind=jnp.int32)]
-    executable = compiled(jax.jit(decode).lower(*shapes).as_text("hlo"))
-    assert [k.emitter for k in executable.kernels] == ["attention"]
+    module = ix.hlo.parse(jax.jit(decode).lower(*shapes).as_text("hlo"))
+    assert [k.emitter for k in ix.emit_all(module, device="V100")] == ["attention"]
 
 
 def test_planning_leaves_products_to_faster_kernels() -> None:

@@ -195,7 +195,7 @@ ENTRY main {
   s = f32[30] reduce(x, zero), dimensions={0}, to_apply=add
   t = f32[30] multiply(s, c)
   u = f32[40] reduce(x, zero), dimensions={1}, to_apply=add
-  e = f32[40] exponential(u)
+  e = f32[40] negate(u)
   y = f32[30,40] transpose(x), dimensions={1,0}
   z = c64[40] complex(e, u)
   w = c64[40] multiply(z, z)
