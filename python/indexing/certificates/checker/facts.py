@@ -153,7 +153,7 @@ class Facts:
             if k in self.forms.rests:
                 rest, m = self.forms.rests[k]
                 facts.add([self.forms.range(rest, 0, m - 1)])
-                low, high = self.spans.get(k) or self.span_of_unknown(k)
+                low, high = self.span_of_unknown(k)
                 if high - low < MAX_VALUES:
                     values.append([self.forms.range(own, v, v) for v in range(int(low), int(high) + 1)])
             elif kind == "min":
