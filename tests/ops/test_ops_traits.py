@@ -19,7 +19,6 @@ from indexing.reference.differences import make_inputs
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "indexing"
 # What spells an opcode of HLO without meaning one.
 OTHER_MEANINGS = {
-    "analysis/memory/grids.py": {"constant"},  # a node of an index expression
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
     "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from indexing._core import IndexingMap, SymbolicMap, constant, variable
-from indexing.analysis.memory.grids import grid_of, size_of_union
+from indexing._core import IndexingMap, PiecewiseMap, SymbolicMap, constant, variable
 from indexing.arguments import each, integer, optional, takes
 from indexing.errors import IndexingError, Undecided
 from indexing.hlo import Instruction, Program
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
-from indexing.lazy import np
 from indexing.ops.operand_indexing import OperandIndexing
 
-MAX_POINTS = 1 << 21  # maps that can't be counted are enumerated up to this number of points
 _VALUES = "runtime values decide how many different elements are read"
 
 
@@ -155,40 +151,17 @@ def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, i
     try:
         counts = [m.image_count() for m in different]
     except Undecided as error:
-        listed = _listed(different, sizes)
-        return (*listed, "") if listed else (0, elements, f"the images can't be counted: {error}")
+        return 0, elements, f"the images can't be counted: {error}"
     most, total = max(counts, default=0), sum(counts)
-    if len(counts) <= 1 or most == elements or _are_disjoint(different):
-        whole = min(total, elements) if most < elements else elements
-        return whole, whole, ""
-    grids = [grid_of(m) for m in different]
-    known = [g for g in grids if g is not None]
-    union = size_of_union(known) if len(known) == len(grids) else None
-    listed = (union, union) if union is not None else _listed(different, sizes)
-    if listed:
-        return (*listed, "")
-    return most, min(total, elements), "several maps overlap, and are too large to list"
+    if len(counts) <= 1 or most == elements:
+        return most, most, ""
+    try:
+        union = PiecewiseMap(map(_without_dims, different)).image_count()
+    except Undecided:
+        return most, min(total, elements), "several maps overlap, and what they reach together can't be counted"
+    return union, union, ""
 
 
-def _are_disjoint(maps: Sequence[IndexingMap]) -> bool:
-    """Whether any two maps have disjoint images, as the ranges of some result show."""
-    boxes = [[m.range(e) for e in m.results] for m in maps]
-    pairs = itertools.combinations(boxes, 2)
-    return all(any(a.intersect(b).is_empty for a, b in zip(x, y, strict=True)) for x, y in pairs)
-
-
-def _listed(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, int] | None:
-    """The number of elements in the union, by enumeration; None if there are too many points."""
-    if sum(prod(len(v.interval) for v in m.variables) for m in maps) > MAX_POINTS:
-        return None
-    seen = np.zeros(prod(sizes), bool)
-    for m in maps:
-        spans = [np.arange(v.lower, v.upper + 1) for v in m.variables]
-        grid = [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")] if spans else []
-        points = prod(len(s) for s in spans)
-        inside = np.broadcast_to(m.contains(grid[: m.num_dims], grid[m.num_dims :]), (points,))
-        results = m.evaluate(grid[: m.num_dims], grid[m.num_dims :])
-        index = [np.broadcast_to(r, (points,))[inside] for r in results]
-        seen[np.ravel_multi_index(tuple(index), tuple(sizes)) if index else slice(0, int(inside.any()))] = True
-    count = int(seen.sum())
-    return count, count
+def _without_dims(m: IndexingMap) -> IndexingMap:
+    """The map whose dimensions are range variables too, as maps of outputs of different ranks have them alike."""
+    return IndexingMap(SymbolicMap(0, len(m.variables), m.results), [], m.variables, [], m.constraints)
