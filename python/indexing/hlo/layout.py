@@ -109,6 +109,11 @@ def element_strides(sizes: Sequence[int], layout: Sequence[int] | None) -> list[
     return strides
 
 
+def strides_of(shape: Shape) -> list[int]:
+    """The distance in memory of an array's neighbours along each dimension, in elements."""
+    return element_strides(shape.dimensions, major_to_minor(shape)[::-1])
+
+
 def linearize(index: Sequence[SymbolicExpr], sizes: Sequence[int]) -> SymbolicExpr:
     """The row-major position of `index` in a tensor of `sizes`; dimensions of size 1 contribute nothing."""
     position, stride = constant(0), 1

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import prod
 
 from indexing.hlo import Instruction, Shape
-from indexing.hlo.layout import element_strides, major_to_minor
+from indexing.hlo.layout import strides_of
 from indexing.ops.dot import DOT, sides_of
 from indexing.ops.registry import traits_of
 
@@ -73,7 +73,7 @@ def _matrices(shape: Shape, *roles: Sequence[int]) -> Matrices | None:
     """The matrices of an array with these dimensions of the batch, the rows and the columns; None if dimensions of one role
     don't follow each other in memory, or neither rows nor columns are adjacent.
     """
-    strides = element_strides(shape.dimensions, major_to_minor(shape)[::-1])
+    strides = strides_of(shape)
     joined = [_joined([(shape.dimensions[d], strides[d]) for d in role]) for role in roles]
     if any(part is None for part in joined):
         return None

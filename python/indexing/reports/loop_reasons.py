@@ -6,7 +6,7 @@ again, and one line more for each run of adjacent lines (see `model/loop_costs.p
 
 from __future__ import annotations
 
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import major_to_minor, strides_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.model.loop_costs import Fetches
 from indexing.reports.lines import bytes_text
@@ -53,12 +53,9 @@ def _element_bytes(array: AccessedArray) -> int:
 
 def _dimension(array: AccessedArray, step: int) -> int | None:
     """The dimension along which elements are so many bytes apart: the outermost whose neighbours are no further."""
-    stride, outermost = _element_bytes(array), None
-    for d in reversed(major_to_minor(array.shape)):
-        if array.shape.dimensions[d] > 1 and stride <= step:
-            outermost = d
-        stride *= array.shape.dimensions[d]
-    return outermost
+    strides = strides_of(array.shape)
+    apart = {d: s for d, s in enumerate(strides) if array.shape.dimensions[d] > 1 and s * _element_bytes(array) <= step}
+    return max(apart, key=apart.__getitem__, default=None)
 
 
 def _fetched_again(array: AccessedArray, times: float) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from indexing.analysis.memory.global_memory import Access
 from indexing.analysis.memory.transactions import VECTOR
 from indexing.cached import cached_property
 from indexing.hlo import Shape
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import strides_of
 from indexing.lazy import np
 
 if TYPE_CHECKING:
@@ -145,19 +145,13 @@ def sample_of(access: Access, shape: Shape) -> WarpSample:
     flat = [np.broadcast_to(p, form).ravel() for p in points]
     active = _shaped(m.contains(flat[: m.num_dims], flat[m.num_dims :]), form) & (threads < prod(block))
     indices = tuple(_shaped(r, form) for r in m.evaluate(flat[: m.num_dims], flat[m.num_dims :]))
-    return WarpSample(active, _addresses(indices, access, shape, form), indices, access.element_bits // 8)
+    element_bytes = access.element_bits // 8
+    addresses = sum((i * s for i, s in zip(indices, strides_of(shape), strict=True)), np.zeros(form, np.int64))
+    return WarpSample(active, addresses * element_bytes, indices, element_bytes)
 
 
 def _shaped(values: Any, form: tuple[int, ...]) -> Any:
     return np.broadcast_to(values, prod(form)).reshape(form)
-
-
-def _addresses(indices: Sequence[NDArray[np.int64]], access: Access, shape: Shape, form: tuple[int, ...]) -> Any:
-    addresses, stride = np.zeros(form, np.int64), access.element_bits // 8
-    for d in reversed(major_to_minor(shape)):
-        addresses = addresses + indices[d] * stride
-        stride *= shape.dimensions[d]
-    return addresses
 
 
 def _spread(count: int) -> Sequence[int]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import mul
 
 from indexing._core import IndexingMap
 from indexing.analysis.memory.global_memory import Access
 from indexing.arguments import integer, of_type, takes
 from indexing.hlo import Shape
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import strides_of
 from indexing.show.cells import EMPTY, Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
 
@@ -34,13 +35,14 @@ def touched_elements(access: Access, shape: Shape, threads: int = WARP) -> tuple
     """The elements that the first threads of the launch touch, a few for each thread, for the least runtime values."""
     m = access.map
     fixed = [max(v.lower, 0) for v in m.runtimes]
+    strides = strides_of(shape)
     touched = []
     for thread, dims in lanes_of(m, threads):
         for values in itertools.islice(values_of_ranges(m), MAX_ELEMENTS):
             symbols = [*values, *fixed]
             if m.contains(dims, symbols):
                 index = tuple(int(x) for x in m.evaluate(dims, symbols))
-                touched.append(TouchedElement(thread, index, _position(index, shape)))
+                touched.append(TouchedElement(thread, index, sum(map(mul, index, strides))))
     return tuple(touched)
 
 
@@ -62,20 +64,11 @@ def lanes_of(m: IndexingMap, threads: int) -> Iterator[tuple[int, list[int]]]:
         yield thread, dims
 
 
-def _position(index: Sequence[int], shape: Shape) -> int:
-    stride, position = 1, 0
-    for d in reversed(major_to_minor(shape)):
-        position += index[d] * stride
-        stride *= shape.dimensions[d]
-    return position
-
-
 def _index(position: int, shape: Shape) -> list[int] | None:
     """The index of the element at a position; None if it is beyond the array."""
-    index = [0] * len(shape.dimensions)
-    for d in reversed(major_to_minor(shape)):
-        position, index[d] = divmod(position, shape.dimensions[d])
-    return None if position else index
+    if position >= shape.element_count:
+        return None
+    return [position // stride % size for stride, size in zip(strides_of(shape), shape.dimensions, strict=True)]
 
 
 @takes(threads=integer, title=of_type(str))

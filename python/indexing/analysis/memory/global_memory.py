@@ -24,7 +24,7 @@ from indexing.device.table import CUDA_LIMITS
 from indexing.display import shown
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program, Shape
-from indexing.hlo.layout import bit_width
+from indexing.hlo.layout import bit_width, element_strides
 from indexing.hlo.module_cache import cached_on_module
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
@@ -358,7 +358,7 @@ def _accesses(
     bits = bit_width(argument.element_type)
     width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
     warp = min(device.cores.warp_size, prod(block))
-    how = m, _strides(argument), block, width
+    how = m, element_strides(argument.dimensions, argument.layout), block, width
     counted = count(*how, device, may_be_vector)
     if counted is None:
         return
@@ -390,14 +390,3 @@ def _accesses(
 def _estimated(access: Access, reason: str) -> Access:
     reasons = f"{access.reason}; {reason}" if access.reason else reason
     return replace(access, exactness="estimate", reason=reasons)
-
-
-def _strides(argument: Argument) -> list[int]:
-    """The stride of each dimension, in elements."""
-    rank = len(argument.dimensions)
-    strides = [0] * rank
-    stride = 1
-    for d in argument.layout if argument.layout is not None else range(rank - 1, -1, -1):
-        strides[d] = stride
-        stride *= argument.dimensions[d]
-    return strides

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from indexing._core import SymbolicExpr, constant
+from indexing.hlo.layout import element_strides
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import replace_statements, rewrite_bodies, rewrite_statement, rewrite_value
 
@@ -24,11 +25,8 @@ def flatten_buffers(kernel: ir.Kernel) -> ir.Kernel:
 
 def position(buffer: ir.Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
     """The position of an index in memory, in elements."""
-    order = range(len(buffer.dimensions)) if buffer.layout is None else reversed(buffer.layout)
-    total = constant(0)
-    for d in order:
-        total = total * buffer.dimensions[d] + index[d]
-    return total
+    strides = element_strides(buffer.dimensions, buffer.layout)
+    return sum((e * stride for e, stride in zip(index, strides, strict=True)), constant(0))
 
 
 class _Flattener:
