@@ -212,7 +212,7 @@ audit: $(VENV)/.developed ## licences, advisories and sources of the crates (car
 docs: $(VENV)/.developed ## write the generated documents and pictures of docs/, and all of them as a site for browsers, in .site/html; its links must lead somewhere
 	$(bin)/pip install --quiet 'indexing[docs]' 'playwright>=1.45'
 	"$(python)" docs/generate.py
-	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
+	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py
 	"$(python)" docs/gather_site.py .site/docs
 	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --quiet
 	"$(python)" docs/check_links.py .site/html

@@ -1,8 +1,7 @@
-"""Write docs/rules.md from the tables of laws, proofs and examples: `python tests/core/rules_docs.py docs/rules.md`."""
+"""Write what follows from the tables of laws, proofs and examples: docs/rules.md, and the laws that certificates name."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import indexing as ix
@@ -15,6 +14,9 @@ from range_examples import RANGES
 from rule_examples import RULES
 from solver import Proof
 
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "rules.md"
+LAWS = ROOT / "python" / "indexing" / "certificates" / "checker" / "laws.txt"
 BY_HAND = {**IN_STEPS, **OF_WORDS}
 #: How each law is proved: by hand, or by what its own text claims.
 PROOFS = {
@@ -106,14 +108,11 @@ def _example(name: str) -> tuple[str, str]:
     return f"{text}`, `{domain}", f"[{lower}, {upper}]"
 
 
-def main(arguments: list[str]) -> int:
-    """Write the file named by the only argument."""
-    if len(arguments) != 1:
-        print("usage: python tests/core/rules_docs.py docs/rules.md", file=sys.stderr)
-        return 2
-    Path(arguments[0]).write_text(rules_table(), encoding="utf-8")
-    return 0
+def laws_text() -> str:
+    """The rows of all laws, a line each, by which certificates are checked."""
+    return "".join(f"{law.group} | {law.name} | {law.law} | {law.precondition}\n" for law in _core.rules())
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    DOCUMENT.write_text(rules_table(), encoding="utf-8")
+    LAWS.write_text(laws_text(), encoding="utf-8")

@@ -68,7 +68,7 @@ def test_maps_and_steps_are_written_when_they_are_read() -> None:
 
 
 def test_the_rows_are_those_of_the_core() -> None:
-    assert {row.name: (row.group, row.law, row.precondition) for row in ix._core.rules()} == rows()
+    assert {row.name: (row.group, row.law, row.precondition) for row in ix._core.rules()} == rows(), "run: make docs"
 
 
 def test_an_empty_domain_ends_in_a_contradiction() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import z3
@@ -18,11 +17,10 @@ from law_claims import Open, claims
 from proofs_by_hand import IN_STEPS, OF_WORDS
 from range_examples import RANGES
 from rule_examples import RULES
-from rules_docs import BY_HAND, PROOFS, rules_table
+from rules_docs import BY_HAND, DOCUMENT, PROOFS, rules_table
 from solver import Proof, Refuted, Writer
 
 LAWS = {law.name: law for law in _core.rules()}
-DOCUMENT = Path(__file__).parents[2] / "docs" / "rules.md"
 MADE_ON = range(-7, 8)  # values of d0, d1, .. for expressions without a domain
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import indexing as ix
 from indexing.ops.element_types import ELEMENT_TYPES, ElementType
+from indexing.ops.registry import REGISTRY
 from kernels import compiled
 
 COUNT = 512
@@ -115,6 +116,13 @@ def differs(got: np.ndarray, want: np.ndarray, kind: ElementType) -> np.ndarray:
             return ~(both_nan | (g == w) | (np.abs(g - w) <= scale * (2.0 if kind.name == "f8e8m0fnu" else 0.5)))
     with np.errstate(all="ignore"):
         return ~(both_nan | (g == w) | (np.abs(g - w) <= TOLERANCE[kind.name] * np.maximum(np.abs(w), 1)))
+
+
+def test_every_elementwise_op_is_among_them() -> None:
+    tested = {opcode for kind in ELEMENT_TYPES.values() for _, _, opcode in operations(kind)}
+    apart = {"bitcast-convert", "complex", "stochastic-convert"}  # below, and in test_emit_elements.py
+    coded = {opcode for opcode, op in REGISTRY.items() if op.element is not None and op.is_elementwise}
+    assert coded == tested | apart
 
 
 @pytest.mark.parametrize("name", ELEMENT_TYPES)

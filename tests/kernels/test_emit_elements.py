@@ -29,6 +29,8 @@ LARGER = """larger {
 PROGRAMS = {
     "iota": "ROOT r = KIND[3,5] iota(), iota_dimension=1",
     "constant": "ROOT r = s16[2,3] constant({{1,-2,3},{-4,5,-32768}})",
+    "complex": "a = f32[7] parameter(0)\nb = f32[7] parameter(1)\nROOT r = c64[7] complex(a, b)",
+    "stochastic-convert": "a = f32[700] parameter(0)\nn = u32[700] parameter(1)\nROOT r = s16[700] stochastic-convert(a, n)",
     "concatenate": "a = KIND[2,3] parameter(0)\nb = KIND[2,0] parameter(1)\nc = KIND[2,4] parameter(2)\n"
     "ROOT r = KIND[2,7] concatenate(a, b, c), dimensions={1}",
     "pad": "a = KIND[4,3] parameter(0)\nz = KIND[] parameter(1)\nROOT r = KIND[8,2] pad(a, z), padding=-1_2_1x1_-2",

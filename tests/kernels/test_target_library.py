@@ -1,5 +1,8 @@
 """The library of intrinsics: definitions need the names of their text, and each target's compiler takes all."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from indexing.kernels.ir.fragments import PANEL_TYPES
@@ -65,28 +68,32 @@ def whole_library(target: Target) -> str:
     return "\n".join([*lines, *(f"{qualifier} {d.text}" for d in names if d.is_function)]) + "\n"
 
 
-def test_the_c_compiler_takes_all(tmp_path: object) -> None:
-    from dataclasses import replace
-    from pathlib import Path
-
-    strict = replace(find_compiler(), flags=(*find_compiler().flags, "-Werror=implicit-function-declaration", "-O1"))
-    strict.build("library", whole_library(TARGETS["c"]), Path(str(tmp_path)) / "library.so")
+def build_c(source: str, folder: Path) -> None:
+    compiler = find_compiler()
+    strict = replace(compiler, flags=(*compiler.flags, "-Werror=implicit-function-declaration", "-O1"))
+    strict.build("library", source, folder / "library.so")
 
 
-def test_nvrtc_takes_all() -> None:
+def build_cuda(source: str, folder: Path) -> None:
     program = pytest.importorskip("cuda.core").Program
-    source = whole_library(TARGETS["cuda"])
     from cuda.core import ProgramOptions
 
     options = ProgramOptions(name="library.cu", arch="sm_80", std="c++17")
     assert program(source, "c++", options=options).compile("cubin").code
 
 
-def test_an_opencl_compiler_takes_all() -> None:
+def build_opencl(source: str, folder: Path) -> None:
     cl = pytest.importorskip("pyopencl")
     from opencl_runtime import device as opencl_device
 
-    device = opencl_device()
-    source = whole_library(TARGETS["opencl"])
     source += "__kernel void nothing(__global float *x) { x[0] = logistic_f32(x[1]); }\n"
-    assert cl.Program(device._context, source).build(options=["-w", "-cl-std=CL1.2"])
+    assert cl.Program(opencl_device()._context, source).build(options=["-w", "-cl-std=CL1.2"])
+
+
+#: A compiler of each target.
+BUILDS = {"c": build_c, "cuda": build_cuda, "opencl": build_opencl}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_compiler_takes_all(name: str, tmp_path: Path) -> None:
+    BUILDS[name](whole_library(TARGETS[name]), tmp_path)

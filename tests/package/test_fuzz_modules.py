@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.ops.element_types import ELEMENT_TYPES
 from indexing.ops.registry import REGISTRY
 from indexing.runtime.device import Buffer
 from modules import alone, check, deviations, generate, kernels, oracle, perturb, rows, worker
@@ -31,6 +32,10 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "fuzzing.md"
 def test_every_op_has_a_generator_or_a_reason_for_none() -> None:
     assert set(generate.GENERATORS) | set(generate.LEFT_OUT) == set(REGISTRY)
     assert set(generate.GENERATORS).isdisjoint(generate.LEFT_OUT)
+
+
+def test_every_element_type_is_drawn() -> None:
+    assert set(ALL) == set(ELEMENT_TYPES)
 
 
 @pytest.mark.parametrize("opcode", sorted(generate.GENERATORS))

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,12 @@ def test_a_public_module_exports_names_of_its_own(name: str) -> None:
 
 def test_the_page_of_public_names_is_current() -> None:
     assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == api_table(), "run: make docs"
+
+
+def test_every_public_function_stands_on_a_page_that_explains_it() -> None:
+    pages = [p.read_text(encoding="utf-8") for p in (ROOT / "docs").glob("*.md") if p.name != "api.md"]
+    words = set(re.findall(r"\w+", "".join(pages)))
+    assert [n for n in ix.__all__ if inspect.isroutine(getattr(ix, n)) and n not in words] == []
 
 
 def test_what_type_checkers_see_is_what_is_exported() -> None:
