@@ -101,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
     sums[register6] = 0.0f;
   }
   for (s32 step7 = 0; step7 < 4; step7++) {
+    #pragma unroll 2
     for (s32 turn8 = 0; turn8 < 2; turn8++) {
       const s32 j9 = th_x + turn8 * 240;
       if (step7 * 52 + quotient_s32(j9, 10, 0) <= 199) {
@@ -203,6 +204,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
         }
       }
     }
+    #pragma unroll 3
     for (s32 turn36 = 0; turn36 < 3; turn36++) {
       const s32 j37 = th_x + turn36 * 240;
       const s32 right_cell38 = j37 + (j37 >> 4) * 17 - ((j37 * 17) >> 8) * 16;
@@ -257,6 +259,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       scores[1] = (-inf_f32);
       scores[2] = (-inf_f32);
       scores[3] = (-inf_f32);
+      #pragma unroll 13
       for (s32 panel46 = 0; panel46 < 13; panel46++) {
         *(f32x4 *)(x13) = *(const f32x4 *)(logits + (j43 * 52 + panel46 * 4));
         const f32 v48_1 = scores[0];
@@ -287,6 +290,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       scores[1] = 0.0f;
       scores[2] = 0.0f;
       scores[3] = 0.0f;
+      #pragma unroll 13
       for (s32 panel62 = 0; panel62 < 13; panel62++) {
         *(f32x4 *)(x14) = *(const f32x4 *)(logits + (j43 * 52 + panel62 * 4));
         #pragma unroll 4

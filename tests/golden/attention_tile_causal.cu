@@ -101,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   __align__(16) u16 x6[8];
   __align__(16) u16 x7[8];
   __align__(16) u16 x10[8];
+  #pragma unroll 3
   for (s32 turn0 = 0; turn0 < 3; turn0++) {
     const s32 left_cell1 = th_x + turn0 * 2 + quotient_s32(th_x + turn0 * 128, 6, 0) * 7 - quotient_s32(th_x * 7 + turn0 * 140, 36, 0) * 6;
     if (quotient_s32(th_x + turn0 * 128, 6, 0) + remainder_s32(bl_x, 10, 0) * 64 <= 599) {
@@ -140,6 +141,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
     sums[register13] = 0.0f;
   }
   for (s32 step14 = 0; step14 < 4; step14++) {
+    #pragma unroll 3
     for (s32 turn15 = 0; turn15 < 3; turn15++) {
       const s32 right_cell16 = th_x + turn15 * 2 + quotient_s32(th_x + turn15 * 128, 6, 0) * 7 - quotient_s32(th_x * 7 + turn15 * 140, 36, 0) * 6;
       if (step14 * 64 + quotient_s32(th_x + turn15 * 128, 6, 0) <= 199) {
@@ -194,6 +196,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
     for (s32 register31 = 0; register31 < 32; register31++) {
       scores[register31] = 0.0f;
     }
+    #pragma unroll 3
     for (s32 part32 = 0; part32 < 3; part32++) {
       const s32 left_cell33 = (th_x >> 5) * 96 + (th_x & 15) * 6 + remainder_s32(th_x + part32 * 2 + (th_x >> 4) * 3 + (th_x >> 5) * 2, 6, 0);
       load_matrices(left, queries + left_cell33 * 8);

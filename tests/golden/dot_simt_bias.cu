@@ -102,6 +102,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
       *(f32x2 *)(right_tile2 + right_cell16 * 2) = *(const f32x2 *)(x5);
     }
   }
+  #pragma unroll 4
   for (s32 part21 = 0; part21 < 4; part21++) {
     #pragma unroll 4
     for (s32 line22 = 0; line22 < 4; line22++) {
@@ -148,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
   }
   wait_copies();
   __syncthreads();
-  #pragma unroll 4
+  #pragma unroll 16
   for (s32 turn35 = 0; turn35 < 16; turn35++) {
     const s32 left_cell36 = turn35 * 32 + (th_x >> 4) * 16 + ((th_x + turn35 * 4) & 15);
     if (turn35 * 2 + (th_x >> 4) + (bl_x >> 2) * 32 <= 1020) {
@@ -183,6 +184,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
       *(f32x2 *)(right_tile + right_cell41 * 2) = *(const f32x2 *)(x11);
     }
   }
+  #pragma unroll 4
   for (s32 part48 = 0; part48 < 4; part48++) {
     #pragma unroll 4
     for (s32 line49 = 0; line49 < 4; line49++) {
@@ -229,6 +231,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
   }
   wait_copies();
   __syncthreads();
+  #pragma unroll 4
   for (s32 part62 = 0; part62 < 4; part62++) {
     #pragma unroll 4
     for (s32 line63 = 0; line63 < 4; line63++) {

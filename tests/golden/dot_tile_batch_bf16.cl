@@ -74,6 +74,7 @@ __kernel void __attribute__((reqd_work_group_size(16, 1, 1))) dot_simt_dot(__glo
     *(__local f32x4 *)(right_tile + right_cell7 * 4) = *(__private const f32x4 *)(x3);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  #pragma unroll 4
   for (s32 part11 = 0; part11 < 4; part11++) {
     #pragma unroll 4
     for (s32 line12 = 0; line12 < 4; line12++) {

@@ -12,6 +12,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   if (bl_x * 8 + (th_x >> 5) <= 49) {
     __align__(16) f32 x0[4];
     const s32 j2 = bl_x * 8 + (th_x >> 5);
+    #pragma unroll 2
     for (s32 step3 = 0; step3 < 2; step3++) {
       const s32 j4 = step3 * 32 + (th_x & 31);
       *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (j2 * 300 + j4 * 4));

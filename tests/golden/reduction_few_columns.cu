@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
   const s32 th_x = threadIdx.x;
   __shared__ f32 part0[768];
   f32 v0 = (-0.0f);
-  #pragma unroll 8
+  #pragma unroll 32
   for (s32 step1 = 0; step1 < 32; step1++) {
     const f32 v2 = p0[th_x + step1 * 768];
     const f32 v3 = v0 + v2;

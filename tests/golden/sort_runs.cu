@@ -154,6 +154,7 @@ extern "C" __global__ void __launch_bounds__(32) sort_custom_call(const u16 *__r
     *(u16x8 *)(run0 + th_x * 8) = *(const u16x8 *)(x0);
     __syncthreads();
   }
+  #pragma unroll 7
   for (s32 i74 = 0; i74 < 7; i74++) {
     const s32 j75 = th_x + i74 * 32 + (bl_x & 3) * 256;
     const u16 v76 = run0[th_x + i74 * 32];

@@ -20,6 +20,7 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) transpose_transpo
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  #pragma unroll 8
   for (s32 r4 = 0; r4 < 8; r4++) {
     if (r4 * 4 + (th_x >> 5) + (bl_x % 6) * 32 <= 169) {
       const s32 j5 = r4 * 4 + (th_x >> 5) + (bl_x % 6) * 32;

@@ -28,6 +28,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const f32 
     }
   }
   __syncthreads();
+  #pragma unroll 8
   for (s32 r4 = 0; r4 < 8; r4++) {
     if (r4 * 4 + (th_x >> 5) + remainder_s32(bl_x, 6, 0) * 32 <= 169) {
       const s32 j5 = r4 * 4 + (th_x >> 5) + remainder_s32(bl_x, 6, 0) * 32;

@@ -23,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
   u32 square0[2];
   __align__(16) u16 x0[2];
   __align__(16) u16 x4[2];
+  #pragma unroll 3
   for (s32 r0 = 0; r0 < 3; r0++) {
     square0[0] = 0u;
     square0[1] = 0u;
@@ -74,6 +75,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
   tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 12] = square0[0];
   tile0[th_x * 66 + (th_x >> 5) * 1054 - (th_x >> 4) * 1055 - (th_x >> 6) * 2110 + 45] = square0[1];
   __syncthreads();
+  #pragma unroll 7
   for (s32 r9 = 0; r9 < 7; r9++) {
     const s32 j10 = r9 * 4 + (th_x >> 5);
     if ((th_x & 31) <= 14) {

@@ -38,6 +38,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
     }
   }
   __syncthreads();
+  #pragma unroll 6
   for (s32 r4 = 0; r4 < 6; r4++) {
     if (quotient_s32(th_x + r4 * 128, 24, 0) + remainder_s32(bl_x, 6, 0) * 32 <= 169) {
       const s32 j5 = quotient_s32(th_x + r4 * 128, 24, 0) + remainder_s32(bl_x, 6, 0) * 32;

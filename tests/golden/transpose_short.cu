@@ -44,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
     }
   }
   __syncthreads();
+  #pragma unroll 6
   for (s32 r4 = 0; r4 < 6; r4++) {
     if (th_x + remainder_s32(bl_x, 40, 0) * 256 + (r4 & 1) * 128 <= 9999) {
       const s32 j5 = th_x + remainder_s32(bl_x, 40, 0) * 256 + (r4 & 1) * 128;

@@ -2,8 +2,8 @@
 
 With parallel threads, loops over the lanes of a vector, or over elements of a local array, are unrolled fully, since registers
 can't be indexed; four iterations of other loops with loads are, eight of a long one whose load is narrow, or all of up to
-sixteen, so that loads overlap. Short loops are unrolled here; others are marked for the compiler, which gives the same machine
-code in less time than compiling a long source.
+sixteen (thirty-two with narrow loads), so that loads overlap. Short loops are unrolled here; others are marked for the
+compiler, which gives the same machine code in less time than compiling a long source.
 
 If threads become loops, the compiler vectorizes these inside of the others. Only sums of few terms are unrolled, which a thread
 loop then keeps in a register, and whose conditions on the counter are decided.
@@ -32,7 +32,8 @@ UNROLL_FACTOR = 4
 NARROW_FACTOR = 8  # turns of a long loop with narrow loads that are unrolled
 MAX_NARROW_BYTES, MAX_NARROW_STATEMENTS, MIN_NARROW_TURNS = 4, 8, 32
 MAX_WHOLE = 16  # up to so many iterations are all unrolled, if they are at most MAX_WHOLE_STATEMENTS
-MAX_WHOLE_STATEMENTS = 128
+MAX_WHOLE_NARROW = 32  # the same of iterations with narrow loads
+MAX_WHOLE_STATEMENTS = 288
 
 
 def unroll_loops(kernel: ir.Kernel, has_threads: bool) -> ir.Kernel:
@@ -68,12 +69,13 @@ class UnrollingRule:
             return 0
         if turns * len(inner) <= MAX_STATEMENTS or loop.lanes or self._counts_registers(loop.variable, inner):
             return turns
-        loaded = self._loaded_bytes(inner)
+        loaded = self._loaded_bytes(inner, "global")
+        most = MAX_WHOLE_NARROW if loaded <= MAX_NARROW_BYTES else MAX_WHOLE
+        # A loop that is left with few iterations costs more than it saves.
+        if turns <= most and turns * len(inner) <= MAX_WHOLE_STATEMENTS:
+            return turns if loaded or self._loaded_bytes(inner, "shared") else 0
         if turns < UNROLL_FACTOR or len(inner) > MAX_MARKED_STATEMENTS or not loaded:
             return 0
-        # A loop that is left with few iterations costs more than it saves.
-        if turns <= MAX_WHOLE and turns * len(inner) <= MAX_WHOLE_STATEMENTS:
-            return turns
         is_narrow = loaded <= MAX_NARROW_BYTES and len(inner) <= MAX_NARROW_STATEMENTS and turns >= MIN_NARROW_TURNS
         return NARROW_FACTOR if is_narrow else UNROLL_FACTOR
 
@@ -90,11 +92,11 @@ class UnrollingRule:
             if self.spaces[load.buffer] == "local":
                 yield from expressions_of(load)
 
-    def _loaded_bytes(self, inner: Sequence[ir.Statement]) -> int:
-        """The bytes that statements load from global memory."""
+    def _loaded_bytes(self, inner: Sequence[ir.Statement], space: ir.Space) -> int:
+        """The bytes that statements load from a space."""
         loaded = [(load.buffer, 1) for s in inner for load in loads_of(s)]
         loaded += [(m.buffer, m.width) for s in inner for m in moves(s) if m.kind == "load"]
-        return sum(self.bytes[name] * width for name, width in loaded if self.spaces[name] == "global")
+        return sum(self.bytes[name] * width for name, width in loaded if self.spaces[name] == space)
 
 
 class _Unroller:
