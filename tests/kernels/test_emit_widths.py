@@ -118,6 +118,19 @@ def test_what_lies_in_order_is_loaded_together() -> None:
     assert set(widths(ix.emit(text))) == {("load", 16), ("store", 8)}
 
 
+@pytest.mark.parametrize("steps", [1, 300])
+def test_a_thread_computes_all_operands_that_alternate(steps: int) -> None:
+    """However few threads that leaves, and however much they compute: lanes of a warp would take turns."""
+    chain = " ".join(
+        f"n{k} = f32[2048,1] {op}({f'n{k - 1}' if k else 'a'})" for k, op in enumerate(["abs", "negate"] * steps)
+    )
+    text = f"""f {{ x = f32[2048,3] parameter(0) a = f32[2048,1] slice(x), slice={{[0:2048], [1:2]}} {chain}
+      ROOT r = f32[2048,2] concatenate(a, n{2 * steps - 1}), dimensions={{1}} }}"""
+    check(text)
+    kernel = ix.emit(text)
+    assert kernel.emitter == "loop" and set(widths(kernel)) == {("load", 4), ("store", 8)}
+
+
 def sectors(kernel: Kernel) -> int:
     return sum(a.total.sectors for a in ix.coalescing(kernel).accesses)
 

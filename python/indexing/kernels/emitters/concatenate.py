@@ -19,7 +19,13 @@ from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitter import Emitter
-from indexing.kernels.emitters.loop.elements import build_loop, match_elements, plan_loop
+from indexing.kernels.emitters.loop.elements import (
+    MAX_LANES,
+    build_loop,
+    has_alternating_operands,
+    match_elements,
+    plan_loop,
+)
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Kernel
@@ -41,7 +47,6 @@ from indexing.work import predicted_work
 NAME = CONCATENATE.opcode
 MAX_OPERANDS = 128  # the epilogue is built once for each operand
 MAX_OPERANDS_OF_THREAD = 16  # operands that a thread beside others reads: with more, few threads have much to do
-MAX_LANES = 8
 MAX_WORK_IN_TURN = 4  # operations for an element, where the lanes of a warp compute operands in turn
 
 
@@ -64,12 +69,11 @@ def runs_on(match: Heroes, device: Device) -> bool:
     hero, target = match.first, TARGETS[device.dialect]
     (d,) = hero.ints("dimensions")
     is_fastest = d == _fastest_dimension(hero)
-    alternates = is_fastest and MAX_LANES % hero.shape.dimensions[d] == 0
     if target.has_threads and len(hero.operands) > MAX_OPERANDS_OF_THREAD:
         return False
     if not target.vector_bytes:
         return True
-    return not alternates and not (
+    return not has_alternating_operands(hero) and not (
         target.has_threads and is_fastest and _common(hero) % 2 and _is_for_loop(match, device)
     )
 

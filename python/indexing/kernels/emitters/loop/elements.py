@@ -22,6 +22,7 @@ from indexing.kernels.emitters.loop.block_values import block_reductions
 from indexing.kernels.emitters.reduction.accumulators import ThreadGroup, shared_bytes, value_bytes
 from indexing.kernels.emitters.reduction.mapping import WARP, dimensions_of
 from indexing.kernels.emitters.reduction.together import reduced_together, width_of_vectors
+from indexing.kernels.epilogue import single_hero_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Kernel
@@ -40,10 +41,12 @@ from indexing.kernels.launch import (
 from indexing.kernels.linear import block_of_rows
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import WIDTHS, bytes_beside, is_light, lanes, widest_vector
+from indexing.ops.assemble import CONCATENATE
 from indexing.ops.registry import traits_of
 from indexing.partitioner import PartitionedComputation, partition
 
 NAME = "loop"
+MAX_LANES = 8
 MAX_IN_WARP = 128  # each warp reduces so many vectors by itself, without waiting for others
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 
@@ -188,20 +191,38 @@ def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
 
 def _widest_vector(match: Elements, shapes: Sequence[Shape], count: int, planned: Callable[[int], LoopPlan]) -> int:
     """As many elements of the widest array that lanes access side by side as fit into 16 bytes, halved while threads are few;
-    1 for expensive bodies, of which what blocks share is no part.
+    1 for expensive bodies, of which what blocks share is no part. At least one of each operand of a concatenation whose
+    operands alternate: the lanes of a warp would compute them in turn.
     """
     plans = [planned(width) for width in reversed(WIDTHS)]
     most = next((p for p in plans if p.shared), plans[0])
     shared = (
         {i for i, _ in block_reductions(match.parts, most.block_size * most.vector_width)} if most.shared else set()
     )
+    least = _alternating(match.computation)
     if not is_light(match.parts, count, shared):
-        return 1
+        return least
     counts = {prod(s.dimensions) for s in shapes}
     with_tail = len(counts) == 1 and len(match.computation.post_order()) <= MAX_TAIL_INSTRUCTIONS
     sizes = [storage_bytes(s.element_type) for s in shapes]
     beside = [bytes_beside(match.parts, p) for p in match.computation.parameters]
-    return min(widest_vector(8, max(sizes + beside), count, () if with_tail else counts), most.vector_width)
+    return max(
+        min(widest_vector(MAX_LANES, max(sizes + beside), count, () if with_tail else counts), most.vector_width), least
+    )
+
+
+def _alternating(computation: Computation) -> int:
+    """The neighbouring elements that are those of all operands of the concatenation that every output follows; 1 if none is."""
+    heroes = single_hero_of(computation, has_alternating_operands)
+    return 1 if heroes is None else heroes.first.shape.dimensions[heroes.first.ints("dimensions")[0]]
+
+
+def has_alternating_operands(instruction: Instruction) -> bool:
+    """Whether it is a concatenation whose operands alternate within vectors of MAX_LANES elements."""
+    if traits_of(instruction) is not CONCATENATE or not instruction.shape.element_count:
+        return False
+    (d,) = instruction.ints("dimensions")
+    return d == major_to_minor(instruction.shape)[-1] and MAX_LANES % instruction.shape.dimensions[d] == 0
 
 
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:
