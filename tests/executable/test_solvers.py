@@ -14,22 +14,25 @@ from kernels import compiled
 from library_programs import call
 from plain_device import DeviceWithMemory
 
-DTYPES = {"f32": np.float32, "f64": np.float64}
-TOLERANCE = {"f32": 3e-5, "f64": 1e-13}
+DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
+TOLERANCE = {"f32": 3e-5, "f64": 1e-13, "c64": 3e-5, "c128": 1e-13}
+LETTERS = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}  # of LAPACK
 SIZES = [8, 13, 33, 65, 132]  # rows of one tile, of ends of tiles, of several vectors and panels
 
 
-def normal(*sizes: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=sizes)
+def normal(*sizes: int, seed: int = 0, kind: str = "f64") -> np.ndarray:
+    draw = np.random.default_rng(seed)
+    reals = draw.normal(size=sizes)
+    return reals + 1j * draw.normal(size=sizes) if kind.startswith("c") else reals
 
 
-def positive(*sizes: int) -> np.ndarray:
-    m = normal(*sizes)
-    return m @ np.swapaxes(m, -1, -2) / sizes[-1] + np.eye(sizes[-1])
+def positive(*sizes: int, kind: str = "f64") -> np.ndarray:
+    m = normal(*sizes, kind=kind)
+    return m @ np.swapaxes(m.conj(), -1, -2) / sizes[-1] + np.eye(sizes[-1])
 
 
-def triangular(*sizes: int) -> np.ndarray:
-    return np.tril(normal(*sizes)) / sizes[-1] ** 0.5 + 2 * np.eye(sizes[-1])
+def triangular(*sizes: int, kind: str = "f64") -> np.ndarray:
+    return np.tril(normal(*sizes, kind=kind)) / sizes[-1] ** 0.5 + 2 * np.eye(sizes[-1])
 
 
 def outside(n: int, lower: bool) -> np.ndarray:
@@ -55,6 +58,13 @@ def cholesky(kind: str, sizes: str, lower: bool, layout: str = "") -> str:
     return f"ENTRY e {{\n  a = {shape} parameter(0)\n  ROOT r = {shape} cholesky(a), lower={str(lower).lower()}\n}}"
 
 
+def predicted(kind: str, n: int) -> float:
+    root = ix.hlo.parse(cholesky(kind, f"{n},{n}", True)).entry.root
+    seconds = predict_instruction(root, portable_device("c")).seconds
+    assert seconds is not None
+    return seconds
+
+
 def solve(kind: str, a: str, b: str, left: bool, lower: bool, unit: bool, transpose: str = "NO_TRANSPOSE") -> str:
     words = [str(flag).lower() for flag in (left, lower, unit)]
     return f"""ENTRY e {{
@@ -66,18 +76,18 @@ def solve(kind: str, a: str, b: str, left: bool, lower: bool, unit: bool, transp
 
 def lu(kind: str, batch: str, m: int, n: int) -> str:
     results = f"({kind}[{batch}{m},{n}], s32[{batch}{min(m, n)}], s32[{batch[:-1]}])"
-    return call(f"lapack_{'s' if kind == 'f32' else 'd'}getrf_ffi", results, [f"{kind}[{batch}{m},{n}]"])
+    return call(f"lapack_{LETTERS[kind]}getrf_ffi", results, [f"{kind}[{batch}{m},{n}]"])
 
 
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("kind", DTYPES)
 @pytest.mark.parametrize("n", SIZES)
 def test_cholesky_factors_by_one_triangle(n: int, kind: str, lower: bool) -> None:
-    a = positive(n, n)
+    a = positive(n, n, kind=kind)
     want = np.linalg.cholesky(a)
     a[outside(n, lower)] = np.nan
     (factor,) = run(cholesky(kind, f"{n},{n}", lower), a)
-    np.testing.assert_allclose(factor, want if lower else want.T, atol=TOLERANCE[kind])
+    np.testing.assert_allclose(factor, want if lower else want.T.conj(), atol=TOLERANCE[kind])
 
 
 def test_factors_of_a_batch_on_a_device_that_launches_each_step() -> None:
@@ -115,18 +125,27 @@ FLAGS = list(itertools.product([True, False], repeat=3))
 @pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
 @pytest.mark.parametrize(("left", "lower", "unit"), FLAGS)
 @pytest.mark.parametrize(
-    ("kind", "n", "columns"), [("f32", 45, 1), ("f64", 45, 3), ("f32", 13, 4), ("f64", 45, 70), ("f32", 40, 300)]
+    ("kind", "n", "columns"),
+    [
+        ("f32", 45, 1),
+        ("f64", 45, 3),
+        ("f32", 13, 4),
+        ("f64", 45, 70),
+        ("f32", 40, 300),
+        ("c64", 13, 1),
+        ("c128", 21, 9),
+    ],
 )
 def test_solutions_by_one_triangle(
     kind: str, n: int, columns: int, left: bool, lower: bool, unit: bool, transpose: str
 ) -> None:
-    a = triangular(n, n) if lower else triangular(n, n).T
-    b = normal(n, columns, seed=1) if left else normal(columns, n, seed=1)
+    a = triangular(n, n, kind=kind) if lower else triangular(n, n, kind=kind).T
+    b = normal(*((n, columns) if left else (columns, n)), seed=1, kind=kind)
     whole = a.copy()
     if unit:
         np.fill_diagonal(whole, 1)
         np.fill_diagonal(a, np.nan)
-    whole = whole if transpose == "NO_TRANSPOSE" else whole.T
+    whole = {"NO_TRANSPOSE": whole, "TRANSPOSE": whole.T, "ADJOINT": whole.T.conj()}[transpose]
     want = np.linalg.solve(whole, b) if left else np.linalg.solve(whole.T, b.T).T
     a[outside(n, lower)] = np.nan
     (x,) = run(solve(kind, f"{n},{n}", ",".join(map(str, b.shape)), left, lower, unit, transpose), a, b)
@@ -140,25 +159,29 @@ def test_solutions_of_a_batch() -> None:
 
 
 @pytest.mark.parametrize("columns", [2, 9])
-def test_what_is_not_finite_stays_in_its_column(columns: int) -> None:
+@pytest.mark.parametrize("kind", ["f32", "c64"])
+def test_what_is_not_finite_stays_in_its_column(kind: str, columns: int) -> None:
     a, b = triangular(12, 12), normal(12, columns, seed=1)
     a[4, 4], b[6, 1] = 1e-42, np.nan  # the inverse of the first is no number of f32
     b[4] = a[4, :4] @ np.linalg.solve(a[:4, :4], b[:4]) + 1e-6
-    (x,) = run(solve("f32", "12,12", f"12,{columns}", True, True, False), a, b)
+    (x,) = run(solve(kind, "12,12", f"12,{columns}", True, True, False), a, b)
     assert np.isfinite(x[:, 0]).all() and np.isfinite(x[:6, 1]).all() and np.isnan(x[6:, 1]).all()
 
 
 @pytest.mark.parametrize("kind", DTYPES)
 @pytest.mark.parametrize(("m", "n"), [*((n, n) for n in SIZES), (70, 9), (9, 70), (64, 33), (33, 64)])
 def test_elimination_with_the_largest_pivots(kind: str, m: int, n: int) -> None:
-    a = normal(m, n).astype(DTYPES[kind])
+    a = normal(m, n, kind=kind).astype(DTYPES[kind])
     factors, pivots, info = run(lu(kind, "", m, n), a)
     rows, k = np.arange(m), min(m, n)
     for j, row in enumerate(pivots - 1):
         rows[[j, row]] = rows[[row, j]]
     lower, upper = np.tril(factors[:, :k], -1) + np.eye(m, k), np.triu(factors[:k])
-    assert info == 0 and np.abs(lower).max() <= 1
-    np.testing.assert_allclose(lower.astype(np.float64) @ upper, a[rows], atol=10 * TOLERANCE[kind])
+    sizes = np.abs(lower.real) + np.abs(lower.imag)
+    assert info == 0 and sizes.max() <= (2 if kind.startswith("c") else 1)
+    np.testing.assert_allclose(
+        lower.astype(np.result_type(lower, np.float64)) @ upper, a[rows], atol=10 * TOLERANCE[kind]
+    )
 
 
 def test_elimination_of_a_batch_of_tall_matrices() -> None:
@@ -193,15 +216,20 @@ def test_elimination_without_pivots_with_ties_and_with_nan() -> None:
     assert pivots[1, :2].tolist() == [1, 2] and pivots[2, 0] == 4 and pivots[3, 0] == 6
 
 
-def test_small_or_complex_matrices_and_other_layouts_have_no_solver() -> None:
+def test_pivots_of_complex_columns_have_the_largest_sum_of_both_parts() -> None:
+    a = normal(8, 8, kind="c128") / 8
+    a[3, 0], a[5, 0] = 5, 3 - 3j
+    _, pivots, info = run(lu("c128", "", 8, 8), a)
+    assert pivots[0] == 6 and info == 0
+
+
+def test_small_matrices_and_other_layouts_have_no_solver() -> None:
     def solver(text: str, dialect: str = "c") -> object:
         return solver_of(ix.hlo.parse(text).entry.root, dialect)
 
-    assert solver(cholesky("f32", "8,8", True)) and solver(cholesky("f32", "2,16,16", True))
-    assert solver(cholesky("f32", "900,32,32", True))
-    assert not solver(cholesky("f32", "7,7", True)) and not solver(cholesky("f32", "2,15,15", True))
-    assert not solver(cholesky("f32", "900,31,31", True))
-    assert not solver(cholesky("f32", "40,40", True), "cuda") and not solver(cholesky("c64", "40,40", True))
+    assert solver(cholesky("f32", "6,6", True)) and not solver(cholesky("f32", "5,5", True))
+    assert solver(cholesky("c64", "900,6,6", True)) and not solver(cholesky("c64", "900,5,5", True))
+    assert not solver(cholesky("f32", "40,40", True), "cuda") and not solver(cholesky("bf16", "40,40", True))
     assert not solver(cholesky("f32", "40,40", True, "{0,1}")) and not solver(cholesky("f32", "0,40,40", True))
 
 
@@ -235,9 +263,6 @@ ENTRY e {
     assert "1 solver of matrices" in repr(program.executable)
     (step,) = [s for s in program.executable.profile(a).steps if s.emitter == "solver"]
     assert (step.name, step.launches) == ("l", 3) and step.seconds > 0
-    times = []
-    for n in (64, 512):
-        root = ix.hlo.parse(cholesky("f32", f"{n},{n}", True)).entry.root
-        times.append(predict_instruction(root, portable_device("c")).seconds)
-    assert times[0] is not None and times[1] is not None and 8 < times[1] / times[0] < 512
+    small, large, of_complex = (predicted(kind, n) for kind, n in (("f32", 64), ("f32", 512), ("c64", 512)))
+    assert 8 < large / small < 512 and 2 < of_complex / large <= 4
     assert "function for whole matrices" in str(ix.analyze(text, device="cpu"))

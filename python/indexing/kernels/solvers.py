@@ -1,7 +1,8 @@
 """Factorizations and triangular solves on CPUs: functions of C that take whole matrices, in place of loops of kernels.
 
-`targets/solvers.c` has them. Each block computes the results of one matrix, or some columns of a solution, in a work area of
-its own. A source is the same for all sizes, which are passed in memory, so that it is compiled once.
+`targets/solvers.c` has them, for real and complex elements. Each block computes the results of one matrix, or some columns of
+a solution, in a work area of its own. A source is the same for all sizes, which are passed in memory, so that it is compiled
+once.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from indexing.ops.linalg import CHOLESKY, TRIANGULAR_SOLVE
 from indexing.ops.registry import traits_of
 
 PAIR_BYTES = 128  # rows of work areas have a multiple of this: two of the widest vectors
-PANEL = 32  # columns that are eliminated before others; as in solvers.c
+PANEL = 16  # columns that are eliminated before others; as in solvers.c
 CHUNK = 4  # pairs of vectors of the columns that a block solves for
-# Matrices of fewer rows are left to kernels, which compute them side by side; of fewer than LANE_ROWS for each of a few.
-MAX_LANE_ROWS, LANE_ROWS = 32, 8
+MIN_ROWS = 6  # smaller matrices are left to kernels, which compute them side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Solver:
     sizes: tuple[int, ...]
     blocks: int
     block_work: int  # elements of a block's work area
-    flops: int  # of all blocks, a multiply-add counted as two
+    flops: int  # of all blocks, a multiply-add of two elements counted as two
 
     @property
     def name(self) -> str:
@@ -74,7 +74,7 @@ class Solver:
 def solver_of(instruction: Instruction, dialect: str) -> Solver | None:
     """The solver that computes an instruction on devices of a dialect; None where kernels, or the reference, do.
 
-    Matrices have real elements in row-major order. Kernels compute small matrices side by side, if there are many.
+    Matrices are in row-major order. Kernels compute small matrices side by side.
     """
     target = TARGETS[dialect]
     make = _maker_of(instruction) if target.solvers else None
@@ -85,7 +85,7 @@ def solver_of(instruction: Instruction, dialect: str) -> Solver | None:
     batch = prod(sizes[:-2])
     if kind not in target.solvers or not all(map(_is_row_major, (*operands, *results))):
         return None
-    if any(0 in s.dimensions for s in operands) or sizes[-2] < min(MAX_LANE_ROWS, LANE_ROWS * batch):
+    if any(0 in s.dimensions for s in operands) or sizes[-2] < MIN_ROWS:
         return None
     return Solver(dialect, kind, *make(instruction, kind, batch))
 
@@ -116,7 +116,7 @@ def _cholesky(i: Instruction, kind: str, batch: int) -> _Fields:
 
 def _eliminate(i: Instruction, kind: str, batch: int) -> _Fields:
     m, n = i.operands[0].shape.dimensions[-2:]
-    work = m * _padded(n, kind) + PANEL * _padded(m, kind)
+    work = m * (_padded(n, kind) + _padded(1, kind)) + PANEL * _padded(m, kind)
     flops = batch * min(m, n) ** 2 * (3 * max(m, n) - min(m, n)) // 3
     return "eliminate", (m, n, work), batch, work, flops
 
@@ -126,7 +126,7 @@ def _solve(i: Instruction, kind: str, batch: int) -> _Fields:
     n, columns = i.shape.dimensions[-2:] if is_left else reversed(i.shape.dimensions[-2:])
     chunk = min(CHUNK * _padded(1, kind), _padded(columns, kind))
     is_transposed = i.text("transpose_a") != "NO_TRANSPOSE"
-    flags = is_left, is_transposed, i.flag("lower"), i.flag("unit_diagonal")
+    flags = is_left, is_transposed, i.flag("lower"), i.flag("unit_diagonal"), i.text("transpose_a") == "ADJOINT"
     work = n * chunk
     blocks, flops = batch * -(-columns // chunk), batch * n * n * columns
     return "solve", (n, columns, *flags, chunk, work), blocks, work, flops

@@ -176,7 +176,9 @@ def _of_solver(i: Instruction, solver: Solver, device: Device) -> KernelTime:
     """The time of a function for whole matrices: each block runs on one core."""
     moved = sum(map(_bytes, (i, *i.operands))) + 2 * solver.work_bytes
     busy = min(1.0, solver.blocks / device.cores.count) * device.rates.product_share
-    time = predict_work(device, moved, {solver.element_type: solver.flops / busy})
+    of = element_type(solver.element_type)
+    flops = solver.flops * (4 if of.kind == "complex" else 1)
+    time = predict_work(device, moved, {of.real: flops / busy})
     return KernelTime(time.seconds, time.limit, "a function for whole matrices, by its operations")
 
 

@@ -28,6 +28,7 @@ from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
 from indexing.kernels.targets.library_math import VECTORIZABLE
 from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
+from indexing.ops.element_types import element_type
 
 
 def panel_definitions() -> Iterator[Definition]:
@@ -105,6 +106,16 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
 
 
 _ROOTS = {"f32": "__builtin_sqrtf", "f64": "__builtin_sqrt"}
+
+
+def _solvers(kind: str) -> str:
+    """The source of the functions for whole matrices of an element type."""
+    real = element_type(kind).real
+    is_complex, spelling = real != kind, C_TYPES[real]
+    words = {"T": spelling + " _Complex" * is_complex, "R": spelling, "PARTS": 1 + is_complex, "SQRT": _ROOTS[real]}
+    return read_text("solvers.c", KIND=kind, **words)
+
+
 _SWAP = "__sync_val_compare_and_swap({pointer}, {expected}, {value})"
 
 C = Target(
@@ -134,5 +145,5 @@ C = Target(
     constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     lane_loop="#pragma GCC unroll 1",  # gcc makes vectors of the loop, but few of the statements that it would unroll it to
-    solvers={kind: read_text("solvers.c", T=C_TYPES[kind], KIND=kind, SQRT=root) for kind, root in _ROOTS.items()},
+    solvers={kind: _solvers(kind) for kind in ("f32", "f64", "c64", "c128")},
 )

@@ -1,4 +1,5 @@
-// Factors of matrices, and solutions of triangular systems, on CPUs. `$T` is the type of an element, `$KIND` its name in HLO.
+// Factors of matrices, and solutions of triangular systems, on CPUs. `$T` is the type of an element, `$R` that of its real part,
+// `$PARTS` the number of its parts, `$KIND` its name in HLO.
 //
 // Most of the work are sums of products, in tiles of a few rows of two vectors, which stay in registers. Work areas have rows of
 // whole pairs of vectors, so that there are no ends of rows: what is behind a row's end changes no element.
@@ -11,21 +12,23 @@
 #define VECTOR_BYTES 16
 #endif
 #ifdef __clang__
-#define CONTRACTS
-#define CONTRACTED _Pragma("clang fp contract(fast)")
+#pragma clang fp contract(fast)
+#pragma STDC CX_LIMITED_RANGE ON
 #define REASSOCIATES
-#define REASSOCIATED _Pragma("clang fp contract(fast) reassociate(on)")
+#define REASSOCIATED _Pragma("clang fp reassociate(on)")
 #else
-#define CONTRACTS __attribute__((optimize("fp-contract=fast")))
-#define CONTRACTED
-#define REASSOCIATES __attribute__((optimize("fp-contract=fast", "associative-math", "no-signed-zeros")))
+#pragma GCC optimize("fp-contract=fast", "cx-fortran-rules")
+#define REASSOCIATES __attribute__((optimize("associative-math", "no-signed-zeros")))
 #define REASSOCIATED
 #endif
 
 typedef $T value;
+typedef $R real;
 typedef long long s64;
-typedef value vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(value)), may_alias));
-enum { LANES = VECTOR_BYTES / sizeof(value), PAIR = 2 * LANES, ROWS = 6, PANEL = 32, MAX_FEW = 3 };
+typedef _Bool bool;
+enum { false, true };
+typedef real vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+enum { PARTS = $PARTS, LANES = VECTOR_BYTES / sizeof(value), PAIR = 2 * LANES, ROWS = 6 / PARTS, PANEL = 16, MAX_FEW = 3 };
 
 // A matrix in memory: element (i, k) is at[i * down + k * across].
 typedef struct {
@@ -37,45 +40,76 @@ static s64 smaller(s64 a, s64 b) { return a < b ? a : b; }
 
 static s64 padded(s64 n) { return (n + PAIR - 1) / PAIR * PAIR; }
 
-// Subtracts the product of `a`, of count x depth, and `b` from `c`, of `wide` columns, in whole pairs of vectors.
-CONTRACTS __attribute__((noinline)) static void subtract_rows(value *c, s64 ldc, matrix a, const value *b, s64 ldb, s64 count,
-                                                              s64 depth, s64 wide) {
-  CONTRACTED
+#if $PARTS == 1
+static real size(value x) { return x < 0 ? -x : x; }
+
+static value conjugate(value x) { return x; }
+
+static vector sum_of_parts(const vector *sums, bool is_conjugate) { return sums[0]; }
+#else
+static real size(value x) {  // as LAPACK compares pivots
+  const real re = __real__ x, im = __imag__ x;
+  return (re < 0 ? -re : re) + (im < 0 ? -im : im);
+}
+
+static value conjugate(value x) { return ~x; }
+
+// Products with real parts, and i times those with imaginary parts, or with these negated.
+static vector sum_of_parts(const vector *sums, bool is_conjugate) {
+  vector signs, turned;
+#pragma GCC unroll 16
+  for (s64 l = 0; l < 2 * LANES; l++) signs[l] = (l + is_conjugate) % 2 ? 1 : -1, turned[l] = sums[1][l ^ 1];
+  return sums[0] + signs * turned;
+}
+#endif
+
+// Subtracts the product of `a`, of count x depth, or of its conjugates, and `b` from `c`, of `wide` columns, in whole pairs of
+// vectors.
+__attribute__((noinline)) static void subtract_rows(value *c, s64 ldc, matrix a, bool is_conjugate, const value *b, s64 ldb,
+                                                    s64 count, s64 depth, s64 wide) {
   const value *rows[ROWS];
   for (s64 i = 0; i < ROWS; i++) rows[i] = a.at + smaller(i, count - 1) * a.down;  // those behind the last are not stored
   for (s64 j = 0; j < wide; j += PAIR) {
-    vector sums[ROWS][2];
+    vector sums[ROWS][2][PARTS];
 #pragma GCC unroll 16
-    for (s64 i = 0; i < ROWS; i++) sums[i][0] = sums[i][1] = (vector){0};
+    for (s64 i = 0; i < ROWS; i++)
+#pragma GCC unroll 16
+      for (s64 p = 0; p < PARTS; p++) sums[i][0][p] = sums[i][1][p] = (vector){0};
     for (s64 k = 0; k < depth; k++) {
       const vector low = *(const vector *)(b + k * ldb + j), high = *(const vector *)(b + k * ldb + j + LANES);
 #pragma GCC unroll 16
-      for (s64 i = 0; i < ROWS; i++) {
-        const value factor = rows[i][k * a.across];
-        sums[i][0] += low * factor, sums[i][1] += high * factor;
-      }
+      for (s64 i = 0; i < ROWS; i++)
+#pragma GCC unroll 16
+        for (s64 p = 0; p < PARTS; p++) {
+          const real factor = ((const real *)(rows[i] + k * a.across))[p];
+          sums[i][0][p] += low * factor, sums[i][1][p] += high * factor;
+        }
     }
 #pragma GCC unroll 16
     for (s64 i = 0; i < ROWS; i++)
       if (i < count) {
-        *(vector *)(c + i * ldc + j) -= sums[i][0];
-        *(vector *)(c + i * ldc + j + LANES) -= sums[i][1];
+        *(vector *)(c + i * ldc + j) -= sum_of_parts(sums[i][0], is_conjugate);
+        *(vector *)(c + i * ldc + j + LANES) -= sum_of_parts(sums[i][1], is_conjugate);
       }
   }
 }
 
 // y -= factor * x, in whole vectors.
-CONTRACTS static void subtract_scaled(value *y, const value *x, value factor, s64 n) {
-  CONTRACTED
-  for (s64 j = 0; j < n; j += LANES) *(vector *)(y + j) -= *(const vector *)(x + j) * factor;
+static void subtract_scaled(value *y, const value *x, value factor, s64 n) {
+  for (s64 j = 0; j < n; j += LANES) {
+    vector products[PARTS];
+    for (s64 p = 0; p < PARTS; p++) products[p] = *(const vector *)(x + j) * ((const real *)&factor)[p];
+    *(vector *)(y + j) -= sum_of_parts(products, false);
+  }
 }
 
-// x / divisor, in whole vectors; the inverse of a tiny divisor is no number.
+// x / divisor; the inverse of a tiny divisor is no number.
 static void divide(value *x, value divisor, s64 n) {
   const value inverse = 1 / divisor;
-  for (s64 j = 0; j < n; j += LANES)
-    if (inverse - inverse == 0) *(vector *)(x + j) *= inverse;
-    else *(vector *)(x + j) /= divisor;
+  if (inverse - inverse == 0)
+    for (s64 j = 0; j < n; j++) x[j] *= inverse;
+  else
+    for (s64 j = 0; j < n; j++) x[j] /= divisor;
 }
 
 // Copies `rows` x `columns` elements, with rows of `ldt` elements from those with the strides of `from`, in blocks, since one
@@ -92,7 +126,7 @@ __attribute__((noinline)) static void copy_matrix(value *to, s64 ldt, matrix fro
         for (s64 c = k; c < smaller(k + BLOCK, columns); c++) to[r * ldt + c] = from.at[r * from.down + c * from.across];
 }
 
-// The factor L of `a` = L L^T, or U of U^T U, by the triangle that `lower` names; the other triangle is zero. A matrix that is
+// The factor L of `a` = L L^H, or U of U^H U, by the triangle that `lower` names; the other triangle is zero. A matrix that is
 // not positive definite has NaN from the first column on where that is found.
 static void factor(value *out, const value *a, s64 n, s64 lower, value *work) {
   const s64 ld = padded(n);
@@ -103,13 +137,14 @@ static void factor(value *out, const value *a, s64 n, s64 lower, value *work) {
   for (s64 k = 0; k < n; k += ROWS) {
     const s64 count = smaller(ROWS, n - k), begin = k / PAIR * PAIR;
     value *panel = work + k * ld;
-    subtract_rows(panel + begin, ld, (matrix){work + k, 1, ld}, work + begin, ld, count, k, ld - begin);
+    subtract_rows(panel + begin, ld, (matrix){work + k, 1, ld}, true, work + begin, ld, count, k, ld - begin);
     for (s64 i = 0; i < count; i++) {
       value *row = panel + i * ld;
-      const value square = row[k + i], root = square > 0 ? $SQRT(square) : (value)__builtin_nanf("");
+      const real square = row[k + i], root = square > 0 ? $SQRT(square) : (real)__builtin_nanf("");
       divide(row + begin, root, ld - begin);
       row[k + i] = root;
-      for (s64 r = i + 1; r < count; r++) subtract_scaled(panel + r * ld + begin, row + begin, row[k + r], ld - begin);
+      for (s64 r = i + 1; r < count; r++)
+        subtract_scaled(panel + r * ld + begin, row + begin, conjugate(row[k + r]), ld - begin);
     }
   }
   for (s64 i = 0; i < n; i++)
@@ -142,7 +177,7 @@ REASSOCIATES static void solve_one(value *x, matrix a, s64 n, s64 is_lower, s64 
 static void solve_many(value *x, matrix a, s64 n, s64 wide, s64 is_unit) {
   for (s64 k = 0; k < n; k += ROWS) {
     const s64 count = smaller(ROWS, n - k);
-    subtract_rows(x + k * wide, wide, (matrix){a.at + k * a.down, a.down, a.across}, x, wide, count, k, wide);
+    subtract_rows(x + k * wide, wide, (matrix){a.at + k * a.down, a.down, a.across}, false, x, wide, count, k, wide);
     for (s64 i = k; i < k + count; i++) {
       if (!is_unit) divide(x + i * wide, a.at[i * (a.down + a.across)], wide);
       for (s64 r = i + 1; r < k + count; r++)
@@ -151,13 +186,20 @@ static void solve_many(value *x, matrix a, s64 n, s64 wide, s64 is_unit) {
   }
 }
 
-// Solves for `count` right-hand sides, which have the strides of `within`, as the solutions.
-static void solve(value *out, matrix a, const value *given, matrix within, s64 n, s64 count, s64 is_lower, s64 is_unit,
-                  value *x) {
+static void conjugate_all(value *x, s64 n) {
+  for (s64 k = 0; k < n; k++) x[k] = conjugate(x[k]);
+}
+
+// Solves for `count` right-hand sides, which have the strides of `within`, as the solutions. The conjugates of the coefficients
+// have the conjugates of what conjugate right-hand sides have as solutions.
+static void solve(value *out, matrix a, bool is_conjugate, const value *given, matrix within, s64 n, s64 count, s64 is_lower,
+                  s64 is_unit, value *x) {
   const s64 down = within.down, across = within.across;
   if (count <= MAX_FEW) {
     copy_matrix(x, n, (matrix){given, across, down}, count, n);
+    if (is_conjugate) conjugate_all(x, count * n);
     for (s64 c = 0; c < count; c++) solve_one(x + c * n, a, n, is_lower, is_unit);
+    if (is_conjugate) conjugate_all(x, count * n);
     if (across == 1) copy_matrix(out, down, (matrix){x, 1, n}, n, count);
     else copy_matrix(out, across, (matrix){x, n, 1}, count, n);
     return;
@@ -173,7 +215,9 @@ static void solve(value *out, matrix a, const value *given, matrix within, s64 n
     rows = (matrix){x + (n - 1) * wide, -wide, 1};
   }
   copy_matrix(x, wide, turned, n, count);
+  if (is_conjugate) conjugate_all(x, n * wide);
   solve_many(x, a, n, wide, is_unit);
+  if (is_conjugate) conjugate_all(x, n * wide);
   if (across == 1) copy_matrix(out, down, rows, n, count);
   else copy_matrix(out, across, (matrix){rows.at, 1, rows.down}, count, n);
 }
@@ -188,23 +232,25 @@ static void exchange(value *a, value *b, s64 n, s64 stride) {
 // Gaussian elimination of m x n elements with row exchanges: the largest pivot of each column, the first of equal ones, NaN before
 // numbers. `pivots` has the row, from 1 on, that each row was exchanged with; `info` the first column without a pivot, or 0.
 static void eliminate(value *out, int *pivots, int *info, const value *a, s64 m, s64 n, value *work) {
-  const s64 ld = padded(n), steps = smaller(m, n), tall = padded(m);
+  // Whole pairs of vectors begin at any vector, so rows have one more. The panels' width is a multiple of that of a vector.
+  const s64 ld = padded(n) + LANES, steps = smaller(m, n), tall = padded(m);
   value *panel = work + m * ld;  // columns k to k + count, from row k on, each of `tall` elements
   copy_matrix(work, ld, (matrix){a, n, 1}, m, n);
   for (s64 i = 0; i < m; i++)
     for (s64 j = n; j < ld; j++) work[i * ld + j] = 0;
   *info = 0;
   for (s64 k = 0; k < steps; k += PANEL) {
-    const s64 count = smaller(PANEL, steps - k), left = m - k, begin = (k + count) / PAIR * PAIR;
+    const s64 count = smaller(PANEL, steps - k), left = m - k;
+    const s64 begin = (k + count) / LANES * LANES, wide = padded(n - begin);
     value *rest = work + k * ld;
     copy_matrix(panel, tall, (matrix){rest + k, 1, ld}, count, left);
     for (s64 j = 0; j < count; j++) {
       value *column = panel + j * tall;
       s64 place = j;
-      value most = -1;
+      real most = -1;
       for (s64 i = j; i < left; i++) {
-        const value size = column[i] < 0 ? -column[i] : column[i];
-        if (size > most || (size != size && most == most)) place = i, most = size;
+        const real its = size(column[i]);
+        if (its > most || (its != its && most == most)) place = i, most = its;
       }
       pivots[k + j] = (int)(k + place + 1);
       if (place != j) {
@@ -215,7 +261,7 @@ static void eliminate(value *out, int *pivots, int *info, const value *a, s64 m,
       if (pivot == 0) {
         if (!*info) *info = (int)(k + j + 1);
       } else {
-        for (s64 i = j + 1; i < left; i++) column[i] /= pivot;
+        divide(column + j + 1, pivot, left - j - 1);
       }
       for (s64 c = j + 1; c < count; c++) {
         value *other = panel + c * tall;
@@ -225,14 +271,14 @@ static void eliminate(value *out, int *pivots, int *info, const value *a, s64 m,
     }
     for (s64 i = 0; i < count; i += ROWS) {
       const s64 some = smaller(ROWS, count - i);
-      subtract_rows(rest + i * ld + begin, ld, (matrix){panel + i, 1, tall}, rest + begin, ld, some, i, ld - begin);
+      subtract_rows(rest + i * ld + begin, ld, (matrix){panel + i, 1, tall}, false, rest + begin, ld, some, i, wide);
       for (s64 j = i; j < i + some; j++)
         for (s64 r = j + 1; r < i + some; r++)
-          subtract_scaled(rest + r * ld + begin, rest + j * ld + begin, panel[j * tall + r], ld - begin);
+          subtract_scaled(rest + r * ld + begin, rest + j * ld + begin, panel[j * tall + r], wide);
     }
     for (s64 i = count; i < left; i += ROWS)
-      subtract_rows(rest + i * ld + begin, ld, (matrix){panel + i, 1, tall}, rest + begin, ld, smaller(ROWS, left - i), count,
-                    ld - begin);
+      subtract_rows(rest + i * ld + begin, ld, (matrix){panel + i, 1, tall}, false, rest + begin, ld, smaller(ROWS, left - i),
+                    count, wide);
     copy_matrix(rest + k, ld, (matrix){panel, 1, tall}, left, count);
   }
   copy_matrix(out, n, (matrix){work, ld, 1}, m, n);
@@ -259,7 +305,7 @@ void eliminate_$KIND(void *const *buffers, s64 first, s64 last) {
 // the coefficient of unknown k in equation i is element (k, i).
 void solve_$KIND(void *const *buffers, s64 first, s64 last) {
   const s64 *sizes = buffers[0], n = sizes[0], columns = sizes[1], is_left = sizes[2], is_transposed = sizes[3] == is_left;
-  const s64 is_lower = sizes[4] != is_transposed, is_unit = sizes[5], chunk = sizes[6], work = sizes[7];
+  const s64 is_lower = sizes[4] != is_transposed, is_unit = sizes[5], chunk = sizes[7], work = sizes[8];
   const s64 chunks = (columns + chunk - 1) / chunk;
   const matrix within = {0, is_left ? columns : 1, is_left ? 1 : n};  // of right-hand sides and solutions
   for (s64 block = first; block < last; block++) {
@@ -267,7 +313,7 @@ void solve_$KIND(void *const *buffers, s64 first, s64 last) {
     const s64 place = b * n * columns + begin * within.across;
     const value *a = (const value *)buffers[1] + b * n * n;
     const matrix coefficients = {a, is_transposed ? 1 : n, is_transposed ? n : 1};
-    solve((value *)buffers[3] + place, coefficients, (const value *)buffers[2] + place, within, n,
+    solve((value *)buffers[3] + place, coefficients, sizes[6], (const value *)buffers[2] + place, within, n,
           smaller(chunk, columns - begin), is_lower, is_unit, (value *)buffers[4] + block * work);
   }
 }
