@@ -165,6 +165,9 @@ def test_an_instruction_that_several_kernels_compute_takes_their_times() -> None
         assert kernel.note.startswith("this package runs ") and kernel.run_seconds > 2 * kernel.device.launch_seconds
         assert kernel.dram_bytes > kernel.ideal_bytes
         assert all(row.why for row in kernel.accesses if row.excess)
+        between = [row for row in kernel.accesses if not row.ideal_bytes]
+        assert {r.array for r in between if r.kind == "write"} <= {r.array for r in between if r.kind == "read"}
+        assert all("stands between two of them" in r.why for r in between)
     at_host = {k.name: k.run_seconds is not None for k in ix.analyze(ix.hlo.parse(TRANSFORMS), "cpu").fusions}
     assert at_host == {"y": True, "z": False}
 

@@ -139,6 +139,14 @@ def test_of_a_conditional_the_slowest_branch_counts_and_the_range_is_stated() ->
     assert report.seconds == pytest.approx(report.range.greatest) and "by the branches taken" in str(report)
 
 
+def test_branches_of_one_computation_run_it_once() -> None:
+    text = """HloModule control, is_scheduled=true
+    only { p = f32[64] parameter(0) ROOT n = f32[64] negate(p) }
+    ENTRY e { i = s32[] parameter(0) x = f32[64] parameter(1)
+      ROOT c = f32[64] conditional(i, x, x), branch_computations={only, only} }"""
+    assert times(ix.hlo.parse(text)) == {"n": 1}
+
+
 def test_deep_and_wide_nests_of_calls_end() -> None:
     """Each computation calls the one before it twice: 2^60 runs, and no more steps than computations."""
     lines = ["c0 { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"]

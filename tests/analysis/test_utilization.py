@@ -95,6 +95,31 @@ def test_a_gather_is_bounded_from_both_sides() -> None:
     assert indices.distinct == 4
 
 
+@pytest.mark.parametrize("rows", [8, 4096])
+def test_where_an_update_goes_does_not_decide_what_is_read_of_it(rows: int) -> None:
+    """Its even and odd elements are read by two maps each, a few of which can be listed."""
+    text = f"""f {{
+  p = f32[{rows},64,128] parameter(0)
+  u = f32[{rows},1,384] parameter(1)
+  i = s32[] parameter(2)
+  z = s32[] constant(0)
+  even = f32[{rows},1,64] slice(u), slice={{[0:{rows}],[0:1],[128:256:2]}}
+  odd = f32[{rows},1,64] slice(u), slice={{[0:{rows}],[0:1],[129:256:2]}}
+  a = f32[{rows},1,64] add(even, odd)
+  s = f32[{rows},1,64] subtract(even, odd)
+  c = f32[{rows},1,128] concatenate(a, s), dimensions={{2}}
+  ROOT r = f32[{rows},64,128] dynamic-update-slice(p, c, z, i, z)
+}}
+ENTRY e {{
+  p = f32[{rows},64,128] parameter(0)
+  u = f32[{rows},1,384] parameter(1)
+  i = s32[] parameter(2)
+  ROOT r = f32[{rows},64,128] fusion(p, u, i), kind=kLoop, calls=f
+}}"""
+    update = ix.utilization(ix.hlo.parse(text).entry.root)[1]
+    assert update.distinct == rows * 128 and update.at_least in (rows * 64, rows * 128)
+
+
 def test_all_outputs_count_together() -> None:
     text = """f {
   p = f32[10] parameter(0)

@@ -54,8 +54,8 @@ class Exploration:
 
     @property
     def device(self) -> Device:
-        """The device of all predictions."""
-        return self.report.device
+        """The device of all predictions: each kernel starts when another one ends, as those of the report do."""
+        return self.report.device.after_another()
 
     def listed(self) -> Data:
         """The answer with all fusions."""

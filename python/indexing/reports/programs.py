@@ -208,8 +208,9 @@ def _report_of_parts(step: Step, device: Device) -> FusionReport:
         for row in part.accesses:
             ideal = row.ideal_bytes if row.kind == "write" and is_result else 0
             ideal = min(least.pop(given.get(row.array, ""), 0), row.ideal_bytes) if row.kind == "read" else ideal
-            why = row.why or ("" if ideal == row.ideal_bytes else _BETWEEN)
-            rows.append(replace(row, array=given.get(row.array, row.array), ideal_bytes=ideal, why=why))
+            why = row.why if ideal == row.ideal_bytes else "; ".join(filter(None, (_BETWEEN, row.why)))
+            array = _written_name(part, row) if row.kind == "write" and not is_result else row.array
+            rows.append(replace(row, array=given.get(array, array), ideal_bytes=ideal, why=why))
     longest = max(parts, key=lambda part: part.run_seconds or 0.0)
     names = ", ".join(f"{part.name} {seconds_text(part.run_seconds or 0.0)}" for part in parts)
     why = "one kernel of it would repeat work: " if step.origin.is_fusion else ""
@@ -227,6 +228,12 @@ def _report_of_parts(step: Step, device: Device) -> FusionReport:
         or (f"{why}this package runs {len(parts)}, {names}" if len(parts) > 1 else longest.note),
         memory_bytes=sum(part.dram_bytes for part in parts),
     )
+
+
+def _written_name(part: FusionReport, row: AccessReport) -> str:
+    """The name by which others read an array that a part writes."""
+    _, _, number = row.array.partition(" ")
+    return f"{part.name}[{number}]" if number else part.name
 
 
 def _place(i: Instruction) -> Place | None:

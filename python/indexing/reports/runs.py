@@ -104,7 +104,7 @@ def _runs(steps: Sequence[Step], use: _Use, uses: dict[Hashable, _Use], ranges: 
             of_steps.append(Run(step, use.times, "; ".join(notes)))
             continue
         chosen = max(step.bodies, key=lambda b: ranges[b].greatest) if step.is_choice else None
-        for body in step.bodies:
+        for body in dict.fromkeys(step.bodies) if step.is_choice else step.bodies:
             of = uses[body]
             runs = step.repeats if step.repeats is not None else 1
             of.times += use.times * runs if chosen is None or body is chosen else 0

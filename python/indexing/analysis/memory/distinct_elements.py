@@ -113,7 +113,8 @@ def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexin
     reads = sum(_count(m) for m, _ in pairs)
     low, high, why = _distinct([m for m, _ in pairs], shape.dimensions)
     if any(varies for _, varies in pairs):
-        high, why = min(elements, reads), _VALUES
+        union = _distinct([_for_all_values(i.map) for i in indexings], shape.dimensions)[1]
+        high, why = max(low, min(reads, union)), "" if low == union else _VALUES
     reason = reason or why
     low = 0 if reason and not why else low
     exactness = "over-approximate" if reason else "exact"
@@ -135,6 +136,12 @@ def _fixed(indexing: OperandIndexing) -> tuple[IndexingMap, bool]:
     same_for_all = all(not e.used_variables() for value in indexing.runtime_values for e in value.map.results)
     bounded = any(runtimes & set(e.used_variables()) for e, _ in m.constraints)
     return fixed.simplify(), not (only_moved and same_for_all) or bounded
+
+
+def _for_all_values(m: IndexingMap) -> IndexingMap:
+    """The map with its runtime variables as ranges: to the elements that are read for any of their values."""
+    ranges = [*m.ranges, *m.runtimes]
+    return IndexingMap(SymbolicMap(m.num_dims, len(ranges), list(m.results)), m.dims, ranges, [], m.constraints)
 
 
 def _count(m: IndexingMap) -> int:
