@@ -104,6 +104,18 @@ STRICTER = (
         "p = f32[2,3] parameter(0) s = (f32[1,3], f32[4,3]) all-gather-start(p), channel_id=1, "
         "replica_groups={{0,1}}, dimensions={0} ROOT r = f32[4,3] all-gather-done(s)",
     ),
+    Deviation(
+        r"compare: type of .* must be",
+        "a `compare` whose `type` is not that of its operands",
+        "the import reads the operands' type; XLA's own verifier rejects it",
+        "p = s32[2] parameter(0) ROOT r = pred[2] compare(p, p), direction=LT, type=UNSIGNED",
+    ),
+    Deviation(
+        r"runs on thread",
+        "a computation on another thread than its caller, unless an `async-start` calls it",
+        "the import drops the names of threads; XLA's own verifier rejects it",
+        "p = f32[2] parameter(0) ROOT r = f32[2] call(p), to_apply=h",
+    ),
 )
 #: What this package takes and jaxlib refuses: `pattern` is of jaxlib's error.
 LOOSER = (
@@ -123,6 +135,7 @@ LOOSER = (
 CALLED = """HloModule m, replica_count=2
 f { a = f32[2] parameter(0) ROOT n = f32[2] negate(a) }
 g { a = f32[2] parameter(0) b = f32[2] parameter(1) ROOT n = f32[2] negate(a) }
+h { a = f32[2] parameter(0) ROOT n = f32[2] negate(a) }, execution_thread="host"
 """
 
 

@@ -132,6 +132,11 @@ def test_structure() -> None:
     refused("HloModule m\n\n", "expected a computation", 3)
     refused("HloModule", "the module's name")
     refused("HloModule m, a=1, a=2", "attribute a is given twice")
+    one = "HloModule m\nENTRY e { a = f32[] parameter(0) }\n"
+    refused(one + one, "a second HloModule; a text holds one, so split it here", 3)
+    assert (
+        ix.hlo.parse("HloModule { a = f32[] parameter(0) }".replace("Hlo", "HloModule m Hlo")).entry.name == "HloModule"
+    )
     refused("e { }", "computation e has no instruction")
     refused("e { a = f32[] parameter(0) } e { a = f32[] parameter(0) }", "computation e is defined twice")
     refused("ENTRY e { a = f32[] parameter(0) } ENTRY f { a = f32[] parameter(0) }", "a second ENTRY")
@@ -259,6 +264,23 @@ def test_calls() -> None:
     refused(
         one + "e { a = f32[2] parameter(0) ROOT r = f32[2] while(a), condition=f, body=f }", "parameter 0 has shape"
     )
+
+
+@pytest.mark.parametrize(
+    ("instruction", "key"),
+    [
+        ("f32[2] fusion(a), kind=kLoop, calls=g", "calls"),
+        ("f32[2] call(a), to_apply=g", "to_apply"),
+        ("f32[2] conditional(i, a, a), branch_computations={f, g}", "branch_computations"),
+    ],
+)
+def test_a_computation_runs_on_the_thread_of_its_caller(instruction: str, key: str) -> None:
+    """An asynchronous start changes the thread; a library call names computations without running them."""
+    one = "{ x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }"
+    start = f'f {one} g {one}, execution_thread="other" ENTRY e {{ a = f32[2] parameter(0) i = s32[] parameter(1) '
+    refused(f"{start}ROOT r = {instruction} }}", f"{key}=g runs on thread other, its caller on main")
+    ix.hlo.parse(f'{start}ROOT r = f32[2] custom-call(a), custom_call_target="t", called_computations={{g}} }}')
+    ix.hlo.parse(f"{start}s = ((f32[2]), f32[2], s32[]) async-start(a), calls=g ROOT r = f32[2] async-done(s) }}")
 
 
 def test_depths() -> None:

@@ -14,13 +14,14 @@ from indexing.ops.registry import REGISTRY
 from opcode_samples import SAMPLES, program
 
 TABLE = {name: (least, most, needs) for name, least, most, needs in _core.hlo_opcodes()}
-#: Opcodes of the text alone, which no compiler makes any more.
+#: Opcodes of the text alone, which have no maps and no values.
 TEXT_ONLY = {"collective-reduce"}
 CALLS = {
     "all-reduce": ["to_apply"],
     "all-reduce-start": ["to_apply"],
     "async-start": ["calls"],
     "call": ["to_apply"],
+    "collective-reduce": ["to_apply"],
     "fusion": ["calls"],
     "map": ["to_apply"],
     "reduce": ["to_apply"],

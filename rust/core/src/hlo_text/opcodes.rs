@@ -8,8 +8,8 @@ use super::called::{
 use super::element::Class;
 use super::error::Result;
 use super::infer::communication::{
-    all_gather, all_gather_start, all_reduce, all_to_all, copy_start, first, infeed, ordered, outfeed,
-    permute, permute_start, ragged_all_to_all, recv, recv_done, reduce_scatter, second, send,
+    all_gather, all_gather_start, all_reduce, all_to_all, copy_start, first, infeed, of_one_replica, ordered,
+    outfeed, permute, permute_start, ragged_all_to_all, recv, recv_done, reduce_scatter, second, send,
 };
 use super::infer::contraction::{
     convolution, dot, ragged_dot, reduce, reduce_window, scaled_dot, scan, select_and_scatter, sort,
@@ -27,7 +27,7 @@ use super::infer::numeric::{
     batch_norm_grad, batch_norm_inference, batch_norm_training, cholesky, fft, reduce_precision, rng,
     rng_bits, rng_state, topk, triangular_solve,
 };
-use super::infer::tuples::{conditional, get_tuple_element, identifier, like_only, token, tuple};
+use super::infer::tuples::{conditional, get_tuple_element, identifier, token, tuple};
 use super::infer::{shape_of_first, unknown_shape, InferredShape, Rule, ShapeContext, COMPUTATION_KEYS};
 use super::tables::is_annotation;
 
@@ -148,6 +148,8 @@ const LOGICAL: &[Class] = &[Class::Boolean, Class::Signed, Class::Unsigned];
 const WITH_SIGN: &[Class] = &[Class::Signed, Class::Float, Class::Complex];
 const NUMBER: &[Class] = &[Class::Signed, Class::Unsigned, Class::Float, Class::Complex];
 
+const REAL: &[Class] = &[Class::Boolean, Class::Signed, Class::Unsigned, Class::Float];
+
 const GATHERED: &[&str] = &["replica_groups", "channel_id", "constrain_layout", "use_global_device_ids"];
 const REDUCED: &[&str] =
     &["replica_groups", "channel_id", "constrain_layout", "use_global_device_ids", "mode"];
@@ -222,13 +224,16 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("ceil", 1, 1, unary).of(FLOAT),
     op("cholesky", 1, 1, cholesky).may(&["lower"]).of(ANALYTIC),
     op("clamp", 3, 3, clamp),
-    op("collective-broadcast", 1, MANY, like_only).may(&["replica_groups", "channel_id"]),
+    op("collective-broadcast", 1, MANY, of_one_replica).may(&["replica_groups", "channel_id"]),
     op("collective-permute", 1, MANY, permute).may(PERMUTED),
     op("collective-permute-done", 1, 1, second),
     op("collective-permute-start", 1, MANY, permute_start)
         .may(PERMUTED)
         .ended_by(&["collective-permute-done"]),
-    op("collective-reduce", 0, MANY, like_only),
+    op("collective-reduce", 1, MANY, of_one_replica)
+        .may(GATHERED)
+        .needs(&["to_apply"])
+        .calls(&[("to_apply", combines_scalars)]),
     op("compare", 2, 2, compare).may(&["type"]).needs(&["direction"]),
     op("complex", 2, 2, complex),
     op("concatenate", 1, MANY, concatenate).needs(&["dimensions"]),
@@ -346,7 +351,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("replica-id", 0, 0, identifier),
     op("reshape", 1, 1, reshape),
     op("reverse", 1, 1, reverse).needs(&["dimensions"]),
-    op("rng", 2, 2, rng).needs(&["distribution"]),
+    op("rng", 2, 2, rng).of(REAL).needs(&["distribution"]),
     op("rng-bit-generator", 1, 1, rng_bits).needs(&["algorithm"]),
     op("rng-get-and-update-state", 0, 0, rng_state).needs(&["delta"]),
     op("round-nearest-afz", 1, 1, unary).of(FLOAT),

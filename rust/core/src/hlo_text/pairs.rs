@@ -1,8 +1,8 @@
-//! Pairs of asynchronous instructions: each start has one user, which updates or ends it.
+//! Asynchronous instructions: each start has one user, which updates or ends it; only starts change the thread.
 
 use super::error::{HloError, Result};
 use super::opcodes::{OpcodeRow, OPCODES};
-use super::tables::{Instruction, Module};
+use super::tables::{Computation, Instruction, Module};
 
 /// Checks each start and each end.
 pub(super) fn check_pairs(module: &Module) -> Result<()> {
@@ -17,6 +17,36 @@ pub(super) fn check_pairs(module: &Module) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Checks that computations run on the thread of their callers, unless an asynchronous start calls them.
+pub(super) fn check_threads(module: &Module) -> Result<()> {
+    let threads: Vec<&str> = module.computations.iter().map(|c| thread_of(module, c)).collect();
+    if threads.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Ok(());
+    }
+    for (row, instruction) in module.instructions.iter().enumerate() {
+        let calls = OPCODES.get(instruction.opcode as usize).filter(|calling| calling.ends.is_empty());
+        let mut called = module.calls_of(row);
+        let own = threads[instruction.computation as usize];
+        let other = called.find(|&(key, callee)| {
+            calls.is_some_and(|calling| calling.call_rule(key).is_some()) && threads[callee as usize] != own
+        });
+        if let Some((key, callee)) = other {
+            let (name, thread) = (&module.computations[callee as usize].name, threads[callee as usize]);
+            let message =
+                format!("{key}={name} runs on thread {thread}, its caller on {own}; start it by async-start");
+            return Err(error(module, row, &message));
+        }
+    }
+    Ok(())
+}
+
+/// The name of the thread that runs a computation.
+fn thread_of<'m>(module: &'m Module, computation: &Computation) -> &'m str {
+    let mut attributes = module.attributes[computation.attributes.range()].iter();
+    let thread = attributes.find(|a| a.key.of(&module.text) == "execution_thread");
+    thread.map_or("main", |a| a.value.of(&module.text).trim_matches('"'))
 }
 
 /// The opcode's row, if it starts what its user ends.

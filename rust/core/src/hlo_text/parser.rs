@@ -15,7 +15,7 @@ use super::header::check_header;
 use super::infer::COMPUTATION_KEYS;
 use super::lexer::{Cursor, Span};
 use super::opcodes::OPCODES;
-use super::pairs::check_pairs;
+use super::pairs::{check_pairs, check_threads};
 use super::shape::{Interner, ShapeId};
 use super::signature::Signatures;
 use super::tables::{Attribute, Computation, Instruction, Module, Rows, Target};
@@ -237,6 +237,10 @@ impl<'a> Parser<'a> {
         self.cursor.skip_space()?;
         at = self.cursor.at;
         let name = self.cursor.name("a computation's name")?;
+        self.cursor.skip_space()?;
+        if name == "HloModule" && !matches!(self.cursor.peek(), b'{' | b'(') {
+            return Err(HloError::new(at, "a second HloModule; a text holds one, so split it here"));
+        }
         let declared = match self.cursor.take(b'(')? {
             true => Some(self.declaration()?),
             false => None,
@@ -392,6 +396,7 @@ impl<'a> Parser<'a> {
         link_calls(&mut self.module, &self.targets, &self.computations)?;
         self.module.link_users();
         check_pairs(&self.module)?;
+        check_threads(&self.module)?;
         check_called(&self.module, &self.shapes, |opcode, key| OPCODES.get(opcode as usize)?.call_rule(key))?;
         self.check_entry_layout()?;
         if self.module.name.is_empty() {

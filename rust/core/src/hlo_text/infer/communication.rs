@@ -6,7 +6,7 @@ use super::super::element::ElementType;
 use super::super::error::Result;
 use super::super::groups::replica_groups;
 use super::super::shape::{Shape, ShapeId};
-use super::tuples::{like_all, tuple};
+use super::tuples::{like_all, like_only, tuple};
 use super::{compatible, same_size, same_sizes, InferredShape, ShapeContext};
 
 /// The number of participants of each group; `None` if it is the number of replicas, which the text does not state.
@@ -16,10 +16,30 @@ fn group_size(context: &ShapeContext) -> Result<Option<i64>> {
         return Err(context.error("use_global_device_ids=true needs a channel_id of 1 or more"));
     }
     let groups = context.read("replica_groups", replica_groups)?.unwrap_or_default();
+    if global && groups.is_empty() {
+        return Err(context.error("use_global_device_ids=true needs replica_groups"));
+    }
+    if groups.iter().any(Vec::is_empty) {
+        return Err(
+            context.error("replica_groups has an empty group; leave it out, or write {} for one of all")
+        );
+    }
     if context.value("replica_groups").is_some_and(|v| v.starts_with('{')) {
         each_once(context, &groups)?;
     }
-    Ok(groups.first().map(|group| group.len() as i64).filter(|&size| size > 0))
+    Ok(groups.first().map(|group| group.len() as i64))
+}
+
+/// The same of an opcode whose groups must be equally large.
+fn equal_group_size(context: &ShapeContext) -> Result<Option<i64>> {
+    let groups = context.read("replica_groups", replica_groups)?.unwrap_or_default();
+    match groups.windows(2).find(|pair| pair[0].len() != pair[1].len()) {
+        None => group_size(context),
+        Some(pair) => {
+            let sizes = format!("{} and {}", pair[0].len(), pair[1].len());
+            Err(context.error(format!("replica_groups must be equally large, found groups of {sizes}")))
+        }
+    }
 }
 
 /// Checks that the ids of listed groups are 0, 1, ... in some order.
@@ -60,7 +80,7 @@ fn multiplied(context: &ShapeContext, part: &Shape, whole: &Shape) -> Result<boo
     }
     let (one, all) = (part.dimensions[dimension], whole.dimensions[dimension]);
     expected[dimension] = all;
-    let times = group_size(context)?.unwrap_or(1);
+    let times = equal_group_size(context)?.unwrap_or(1);
     // a group of one means that the groups depend on the devices
     let fits =
         if times == 1 { one == 0 || all % one == 0 } else { same_size(one.saturating_mul(times), all) };
@@ -146,7 +166,7 @@ pub(in super::super) fn reduce_scatter(context: &ShapeContext) -> Result<Inferre
 /// Blocks of one array, or whole operands, exchanged between replicas.
 pub(in super::super) fn all_to_all(context: &ShapeContext) -> Result<InferredShape> {
     if context.value("dimensions").is_none() {
-        let parts = group_size(context)?;
+        let parts = equal_group_size(context)?;
         if parts.is_some_and(|n| n != context.operands.len() as i64) {
             return Err(context.error("without dimensions, there must be an operand for each of a group"));
         }
@@ -159,7 +179,7 @@ pub(in super::super) fn all_to_all(context: &ShapeContext) -> Result<InferredSha
     };
     let sizes = &context.array(0)?.dimensions;
     let size = sizes[context.one_dimension(sizes.len())?];
-    let Some(parts) = group_size(context)? else {
+    let Some(parts) = equal_group_size(context)? else {
         return Err(context.error("with dimensions, replica_groups must name the groups, as {{0,1}} does"));
     };
     if size >= 0 && size % parts != 0 {
@@ -218,6 +238,12 @@ pub(in super::super) fn permute_start(context: &ShapeContext) -> Result<Inferred
 pub(in super::super) fn all_reduce(context: &ShapeContext) -> Result<InferredShape> {
     group_size(context)?;
     like_all(context)
+}
+
+/// The operand of one replica of each group, or the sum that it gets.
+pub(in super::super) fn of_one_replica(context: &ShapeContext) -> Result<InferredShape> {
+    group_size(context)?;
+    like_only(context)
 }
 
 /// The second element of the start's result.
@@ -301,7 +327,7 @@ fn is_token(context: &ShapeContext, id: ShapeId) -> Result<()> {
 
 /// The second operand, into which rows of the first are written; the others are counts and offsets.
 pub(in super::super) fn ragged_all_to_all(context: &ShapeContext) -> Result<InferredShape> {
-    group_size(context)?;
+    equal_group_size(context)?;
     let (input, output) = (context.array(0)?, context.array(1)?);
     if input.element != output.element
         || !same_sizes(

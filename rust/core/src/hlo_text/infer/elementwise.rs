@@ -59,6 +59,20 @@ pub(in super::super) fn binary(context: &ShapeContext) -> Result<InferredShape> 
 /// Two operands of one type, compared.
 pub(in super::super) fn compare(context: &ShapeContext) -> Result<InferredShape> {
     binary(context)?;
+    let types: &[&str] = match context.array(0)?.element.row().class {
+        Class::Float => &["FLOAT", "TOTALORDER"],
+        Class::Complex => &["FLOAT"],
+        Class::Signed => &["SIGNED"],
+        _ => &["UNSIGNED"],
+    };
+    if context.value("type").is_some_and(|given| !types.contains(&given)) {
+        return Err(context.error(format!(
+            "type of {} must be {}, found {}",
+            context.operand_text(0),
+            types.join(" or "),
+            context.value("type").unwrap_or_default()
+        )));
+    }
     match context.required("direction", context.value("direction"))? {
         "EQ" | "NE" | "GE" | "GT" | "LE" | "LT" => predicate(context),
         other => Err(context.error(format!("direction must be EQ, NE, GE, GT, LE or LT, found {other}"))),
@@ -95,6 +109,7 @@ pub(in super::super) fn select(context: &ShapeContext) -> Result<InferredShape> 
     if predicate.element != ElementType::PRED {
         return Err(context.error(format!("the predicate must be pred, found {}", context.operand_text(0))));
     }
+    context.array(1)?;
     let (on_true, on_false) = (context.operands[1], context.operands[2]);
     if !super::compatible(context.shapes, on_true, on_false) {
         return Err(mismatch(context, 2, 1));

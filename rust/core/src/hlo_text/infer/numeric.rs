@@ -139,10 +139,13 @@ pub(in super::super) fn rng(context: &ShapeContext) -> Result<InferredShape> {
     if a.element != b.element {
         return Err(context.error("the two parameters have different types"));
     }
-    if !matches!(context.value("distribution"), Some("rng_uniform" | "rng_normal")) {
-        return Err(context.error("distribution must be rng_uniform or rng_normal"));
+    match (context.value("distribution"), a.element.row().class) {
+        (Some("rng_uniform"), _) | (Some("rng_normal"), Class::Float) => context.of_given_sizes(),
+        (Some("rng_normal"), _) => {
+            Err(context.error(format!("rng_normal draws floating point, not {}", context.operand_text(0))))
+        }
+        _ => Err(context.error("distribution must be rng_uniform or rng_normal")),
     }
-    context.of_given_sizes()
 }
 
 /// The next state, and bits as numbers of any type.
@@ -163,7 +166,8 @@ pub(in super::super) fn rng_bits(context: &ShapeContext) -> Result<InferredShape
         [_, bits] => (true, bits),
         _ => (false, given),
     };
-    if matches!(context.shapes.table[bits as usize].element.row().class, Class::Boolean | Class::Complex) {
+    let class = context.shapes.table[bits as usize].element.row().class;
+    if matches!(class, Class::Boolean | Class::Complex | Class::NoArray) {
         return Err(context.error(format!("bits are no {}", context.shapes.text(bits))));
     }
     let both = vec![InferredShape::Like(context.operands[0]), InferredShape::Like(bits)];
