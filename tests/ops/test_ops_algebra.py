@@ -196,6 +196,14 @@ def test_philox_gives_the_published_words():
     assert hex(int(drawn[0])) == "0xe169c58d6627e8d5"
 
 
+def test_one_array_of_random_bits_is_that_without_the_state():
+    state = [np.array([7, 3, 1], np.uint64)]
+    text = program("u32[3,4] rng-bit-generator(p0), algorithm=rng_philox", "u64[3]")
+    check(text, state, operands=[0])
+    assert ix.output_to_input(root_of(text))[0][0].exactness == "exact"
+    np.testing.assert_array_equal(run(root_of(text), state)[0], bits("rng_philox", "u32", (3, 4), [7, 3, 1])[1])
+
+
 def test_rng_has_maps_and_no_value():
     text = program("f32[3] rng(p0, p1), distribution=rng_uniform", "f32[]", "f32[]")
     root = root_of(text)

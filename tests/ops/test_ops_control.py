@@ -176,6 +176,13 @@ def test_map_applies_a_computation_to_each_element() -> None:
     assert (ix.evaluate(text, x, x) == 4 * x).all()
 
 
+def test_a_mapped_computation_may_give_a_tuple_of_one() -> None:
+    text = "f { a = f32[] parameter(0) n = f32[] negate(a) ROOT t = (f32[]) tuple(n) }"
+    text += " ENTRY e { p = f32[3] parameter(0) ROOT m = f32[3] map(p), dimensions={0}, to_apply=f }"
+    check(text)
+    assert ix.evaluate(text, np.arange(3, dtype=np.float32)).tolist() == [0, -1, -2]
+
+
 def test_map_with_a_loop_inside_runs_it_once_an_element() -> None:
     text = """HloModule m
     more { s = (s32[], s32[]) parameter(0)

@@ -13,6 +13,7 @@ from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, same_indices, unknown, whole
 from indexing.ops.operation_count import applied_to_each_element, called_once, largest_branch, no_operations
+from indexing.ops.reducer import apply
 from indexing.ops.tuples import (
     alias,
     element_of_started,
@@ -37,7 +38,8 @@ def _called(i: Instruction, operands: Sequence[HloValue], interpreter: Interpret
 
 
 def _map(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
-    return interpreter.apply(i.called[0], *operands)
+    (result,) = apply(i.called[0], [only_array(o) for o in operands], interpreter)
+    return result
 
 
 # ---------------------------------------------------------------- conditional

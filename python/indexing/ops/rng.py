@@ -42,13 +42,17 @@ def no_value(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
 def bits_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """bits[i] = hash(key, counter + i): each element reads the whole state."""
     sizes, state = instruction.shape.leaves[output].dimensions, instruction.operands[0].shape.dimensions
-    return [[whole(sizes, state, "" if output else _STATE)]]
+    is_state = instruction.shape.is_tuple and output == 0
+    return [[whole(sizes, state, _STATE if is_state else "")]]
 
 
 def bits_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """The new state and the bits, by the algorithm named; rng_default is Philox, as on XLA's CPU and GPU."""
+    """The new state and the bits, by the algorithm named; rng_default is Philox, as on XLA's CPU and GPU.
+
+    Where the result is one array, it is the bits.
+    """
     state = only_array(values[0]).astype(np.uint64)
-    shape = instruction.shape.leaves[1]
+    shape = instruction.shape.leaves[-1]
     bits = shape.dtype.itemsize * 8
     if shape.dtype.kind not in "iuf" or bits not in (8, 16, 32, 64):
         raise UnsupportedOp(
@@ -64,7 +68,8 @@ def bits_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
     with np.errstate(over="ignore"):
         new_state, drawn = generate(state, tuple(shape.dimensions), bits)
     unsigned = drawn.astype(np.dtype(f"u{bits // 8}"))
-    return new_state.reshape(state.shape), unsigned.view(shape.dtype) if unsigned.dtype != shape.dtype else unsigned
+    numbers = unsigned.view(shape.dtype) if unsigned.dtype != shape.dtype else unsigned
+    return (new_state.reshape(state.shape), numbers) if instruction.shape.is_tuple else numbers
 
 
 def _words(values: Array) -> tuple[Array, Array]:
