@@ -286,6 +286,25 @@ def test_an_all_to_all_without_dimensions_takes_an_operand_a_replica() -> None:
             ask(ix.hlo.parse(text))
 
 
+def test_an_all_to_all_without_groups_has_a_replica_for_each_operand() -> None:
+    text = program("(s32[2], s32[2], s32[2]) all-to-all(p0, p1, p2)", "s32[2]", "s32[2]", "s32[2]")
+    given = [[np.full(2, 10 * replica + k, np.int32) for k in range(3)] for replica in range(3)]
+    for asking in range(3):
+        for which in range(3):
+            maps = ix.output_to_input(ix.hlo.parse(text).entry.root, asking)[which]
+            assert set().union(*(named_by(m, asking) for m in maps)) >= reached(text, 3, asking, which, asking, given)
+    results = ix.evaluate_replicas(text, given)
+    assert [[int(a[0]) for a in r] for r in results] == [[0, 10, 20], [1, 11, 21], [2, 12, 22]]
+    with pytest.raises(ix.IndexingError, match="each of the group.s 2 replicas, found 3"):
+        ix.evaluate_replicas(text, given[:2])
+
+
+def test_a_reducer_may_give_a_tuple_of_one() -> None:
+    text = program("s32[2] all-reduce(p0), to_apply=sum", "s32[2]").replace("ROOT c =", "c =")
+    text = text.replace("add(a, b)", "add(a, b)\n ROOT t = (s32[]) tuple(c)")
+    assert [r.tolist() for r in ix.evaluate_replicas(text, [[np.array([1, 2])], [np.array([3, 4])]])] == [[4, 6]] * 2
+
+
 def test_ids_are_positions() -> None:
     text = "HloModule m\nENTRY e {\n a = u32[] partition-id()\n b = u32[] replica-id()\n ROOT t = (u32[], u32[]) tuple(a, b)\n}"
     assert ix.evaluate_replicas(text, [[], [], []]) == [(0, 0), (1, 1), (2, 2)]

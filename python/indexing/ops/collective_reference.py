@@ -8,6 +8,7 @@ from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.control import zeros
 from indexing.ops.op import Across, Interpreter
+from indexing.ops.reducer import apply
 from indexing.ops.replica_groups import check_parts, group_among, pairs_of
 from indexing.ops.values import Array, HloValue, only_array
 
@@ -35,7 +36,7 @@ def _each_operand(exchange: Callable[[Instruction, list[Array], int, Interpreter
 def _reduction(i: Instruction, arrays: Sequence[Array], interpreter: Interpreter) -> Array:
     total = arrays[0]
     for a in arrays[1:]:
-        total = only_array(interpreter.apply(i.computation_of("to_apply"), total, a))
+        (total,) = apply(i.computation_of("to_apply"), [total, a], interpreter)
     return total
 
 

@@ -32,13 +32,14 @@ def _given(i: Instruction) -> tuple[tuple[int, ...], ...]:
 
 def replica_count(i: Instruction) -> int:
     """The number of replicas that a gathered or scattered array has parts of; else the module's number of replicas or of
-    partitions, whichever is larger; 1 if it states none.
+    partitions, whichever is larger. If it states none, an all-to-all has an operand for each replica; others are among 1.
     """
     if (parts := _parts(i)) > 1:
         return parts
     attributes = i.computation.module.attributes
     counts = [attributes.get("replica_count", "1"), attributes.get("num_partitions", "1")]
-    return max(int(c) for c in counts if c.isdigit()) if any(c.isdigit() for c in counts) else 1
+    stated = max((int(c) for c in counts if c.isdigit()), default=1)
+    return len(i.operands) if stated == 1 and i.opcode == "all-to-all" else stated
 
 
 def _parts(i: Instruction) -> int:
