@@ -190,3 +190,4 @@ def test_dynamic_reshape_of_a_dynamic_size_is_unknown_with_its_reason() -> None:
 def test_iota_counts_along_its_dimension_and_wraps_in_narrow_types() -> None:
     assert ix.evaluate(program("s32[2,3] iota(), iota_dimension=1")).tolist() == [[0, 1, 2], [0, 1, 2]]
     assert ix.evaluate(program("s8[300] iota(), iota_dimension=0"))[299] == np.int8(299 - 256)
+    assert ix.evaluate(program("f32[1000000000000,0] iota(), iota_dimension=0")).shape == (10**12, 0)

@@ -26,6 +26,8 @@ def _iota(i: Instruction, operands: Sequence[HloValue]) -> Array:
     sizes, d = i.shape.dimensions, i.integer("iota_dimension")
     column = [1] * len(sizes)
     column[d] = sizes[d]
+    if 0 in sizes:  # another size may be too large for memory
+        return np.zeros(sizes, i.shape.dtype)
     # ml_dtypes' narrow integers wrap through int64, as HLO's do
     return np.broadcast_to(np.arange(sizes[d]).astype(i.shape.dtype).reshape(column), sizes)
 
