@@ -111,6 +111,26 @@ def test_a_counter_tells_how_often_a_loop_runs(text: str, count: int | None) -> 
     assert_like_reference(text)
 
 
+@pytest.mark.parametrize(
+    ("bound", "count"),
+    [
+        ("two = s8[] constant(2) four = s8[] constant(4) last = s8[] multiply(two, four)", 8),
+        ("far = s8[] constant(100) last = s8[] add(far, far)", 0),  # it wraps
+        ("p = f32[] constant(6.5) last = s8[] convert(p)", 6),
+        ("a = s8[] constant(1) b = s8[] add(a, a) c = s8[] add(b, b) d = s8[] add(c, c) last = s8[] add(d, a)", 9),
+        (
+            "a = s8[] constant(1) b = s8[] not(a) c = s8[] not(b) d = s8[] not(c) f = s8[] not(d) last = s8[] abs(f)",
+            None,
+        ),
+        ("k = f32[1] slice(x), slice={[2:3]} l = f32[] reshape(k) o = s8[] convert(l) last = s8[] add(n, o)", None),
+    ],
+)
+def test_a_bound_may_be_computed_from_constants(bound: str, count: int | None) -> None:
+    text = loop("compare(n, kept), direction=LT", kind="s8").replace("last = s8[] constant(5)", bound)
+    assert count_of(text) == count
+    assert_like_reference(text)
+
+
 @pytest.mark.parametrize("kind", ["s8", "u8", "s16"])
 @pytest.mark.parametrize("direction", HOLDS)
 def test_counts_are_those_of_numpy(kind: str, direction: str) -> None:

@@ -6,8 +6,12 @@ from __future__ import annotations
 
 from indexing.graph.nodes import Graph, Node, Ref, tree_refs
 from indexing.ops.element_types import element_type
+from indexing.ops.op import RunsComputations
 from indexing.ops.trip_counts import direction_of, sign_of_step, stated_trip_count, trip_count
-from indexing.ops.values import leaves_of, only_array
+from indexing.ops.values import Array, leaves_of, only_array
+
+#: Most operations, one on another, by which a start, a step or a bound is computed from constants.
+MAX_FOLDED = 4
 
 
 def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
@@ -68,11 +72,26 @@ def _leaf(tree: object, leaf: int) -> Ref | None:
 
 
 def _number(tree: object) -> int | None:
-    """The value of a scalar that is an integer constant of the program; None otherwise."""
+    """The value of an integer scalar that is a constant of the program, or computed from constants; None otherwise."""
     ref = _scalar(tree)
-    if ref is None or not ref.node.instruction.is_constant or not element_type(ref.shape.element_type).is_integer:
+    if ref is None or not element_type(ref.shape.element_type).is_integer:
         return None
-    return int(only_array(leaves_of(ref.node.instruction.literal)[ref.leaf]).item())
+    value = _constant(ref, MAX_FOLDED)
+    return None if value is None else int(value.item())
+
+
+def _constant(tree: object, depth: int) -> Array | None:
+    ref = _scalar(tree)
+    if ref is None:
+        return None
+    instruction, op = ref.node.instruction, ref.node.op
+    if instruction.is_constant:
+        return only_array(leaves_of(instruction.literal)[ref.leaf])
+    if not depth or not op.is_elementwise or op.reference is None or isinstance(op.reference, RunsComputations):
+        return None
+    operands = [_constant(operand, depth - 1) for operand in ref.node.operands]
+    known = [o for o in operands if o is not None]
+    return only_array(op.reference(instruction, known)) if len(known) == len(operands) else None
 
 
 def _scalar(tree: object) -> Ref | None:
