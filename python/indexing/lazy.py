@@ -66,11 +66,12 @@ else:
     multiprocessing = Library("multiprocessing")
 
 
-def load_later(package: str, names: dict[str, str]) -> None:
-    """Let names of a package that is being imported be loaded when asked for; `names` lists those of each module."""
+def load_later(package: str) -> None:
+    """Let the names that the stub of a package imports be loaded when they are asked for; the package is being imported."""
     module = sys.modules[package]
-    homes = {name: home for home, listed in names.items() for name in listed.split()}
-    public = {name for name in vars(module) if not name.startswith("_") and name != "TYPE_CHECKING"}
-    public -= {name for name in public if isinstance(vars(module)[name], ModuleType)}
-    vars(module).update(_homes=homes, __all__=sorted(public | set(homes)))
+    with open(f"{module.__file__}i", encoding="utf-8") as stub:
+        words = [line.split() for line in stub if line.startswith("from ")]
+    homes = {name: home for _, home, *_, name in words}
+    public = sorted(name for name in homes if not name.startswith("_"))
+    vars(module).update(_homes=homes, __all__=public)
     module.__class__ = Package

@@ -1,0 +1,11 @@
+# The public names, each loaded from its module when it is first asked for.
+
+from indexing.runtime.cuda import CudaDevice as CudaDevice
+from indexing.runtime.device import Buffer as Buffer
+from indexing.runtime.device import Device as Device
+from indexing.runtime.device import ExchangingDevice as ExchangingDevice
+from indexing.runtime.device import TimingDevice as TimingDevice
+from indexing.runtime.host import Host as Host
+from indexing.runtime.nvrtc import cubin as cubin
+from indexing.runtime.nvrtc import ptx as ptx
+from indexing.runtime.opencl import OpenCLDevice as OpenCLDevice
