@@ -16,7 +16,7 @@ import numpy as np
 from indexing.analysis.memory.global_memory import Access
 
 SECTOR = 32
-MAX_POINTS = 300_000  # points of an access
+MAX_POINTS = 50_000  # points of an access
 Lanes = dict[int, list[tuple[int, tuple[int, ...]]]]
 
 
@@ -135,6 +135,11 @@ def close(said: str, true: float) -> bool:
     return abs(number(said) - true) <= max(0.006 * true, 0.5 if "." not in said and true >= 10 else 0)
 
 
+def is_count(at_most: str | None, said: str, true: float) -> bool:
+    """Whether what is said is the number of times, or a bound of it."""
+    return close(said, true) or (bool(at_most) and number(said) > true)
+
+
 def most_frequent(counts: Counter[int], value: int) -> bool:
     return bool(counts) and 8 * counts[value] >= counts.total()
 
@@ -159,8 +164,10 @@ def each_instruction(launch: Launch) -> Iterator[int]:
 #: What each part of a sentence claims: a pattern, and whether it holds.
 CLAIMS: list[tuple[str, Callable[..., bool]]] = [
     (
-        r"warps (?:load|store) each element ([\d.,]+) times",
-        lambda t, n: close(n, t.asked / len(set().union(*(x.elements for x in t.launches))) / t.launches[0].width),
+        r"warps (?:load|store) each element (up to )?([\d.,]+) times",
+        lambda t, most, n: is_count(
+            most, n, t.asked / len(set().union(*(x.elements for x in t.launches))) / t.launches[0].width
+        ),
     ),
     (
         r"the (\d+) (?:loads|stores) of the kernel overlap: ",
@@ -224,11 +231,11 @@ CLAIMS: list[tuple[str, Callable[..., bool]]] = [
     ),
     (
         r"(?:; a|, which a) cache serves(?: it)?, for it holds the ([\d,]+) B",
-        lambda t, n: number(n) == t.bytes <= 1 << 20 and t.asked >= 1.5 * t.ideal_bytes,
+        lambda t, n: number(n) == t.bytes <= 1 << 20 and (t.asked >= 1.5 * t.ideal_bytes or "up to" in t.why),
     ),
     (
-        r", which warps load ([\d.,]+) times",
-        lambda t, n: close(n, t.asked / t.ideal_bytes),
+        r", which warps load (up to )?([\d.,]+) times",
+        lambda t, most, n: is_count(most, n, t.asked / t.ideal_bytes),
     ),
     (
         r" \(they go along dimensions? ([\d, ]+) of \S+, memory along dimension (\d+)\)",

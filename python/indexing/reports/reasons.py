@@ -61,7 +61,10 @@ def reasons_for(array: AccessedArray, accesses: Sequence[Access]) -> tuple[str, 
     worst = accesses[max(range(len(accesses)), key=parts[sentence].__getitem__)]
     why, remedy = sentence(array, worst, sample_of(worst, array.shape))
     if array.operand is not None and again >= READ_AGAIN and array.bytes <= CACHED:
-        return f"{why}; a cache serves it, for it holds the {array.bytes:,} B, which warps load {times_text(again)}", ""
+        return (
+            f"{why}; a cache serves it, for it holds the {array.bytes:,} B, which warps load {_times(again, accesses)}",
+            "",
+        )
     return why, remedy
 
 
@@ -70,11 +73,16 @@ def times_text(count: float) -> str:
     return f"{count:,.0f} times" if count >= 10 else f"{count:.3g} times"
 
 
+def _times(count: float, accesses: Sequence[Access]) -> str:
+    at_most = "up to " if any(a.is_upper_bound for a in accesses) else ""
+    return f"{at_most}{times_text(count)}"
+
+
 def _read_again(array: AccessedArray, accesses: Sequence[Access], again: float) -> tuple[str, str]:
     verb = "store" if array.operand is None else "load"
     each = max(a.unrolled.asked for a in accesses) / max(array.ideal_bytes, 1)
     parts = f"the {len(accesses)} {verb}s of the kernel overlap: " if len(accesses) > 1 and each * 1.01 < again else ""
-    why = f"{parts}warps {verb} each element {times_text(again)}"
+    why = f"{parts}warps {verb} each element {_times(again, accesses)}"
     if any(a.map.runtimes for a in accesses):
         return f"warps {verb} {again:.3g} times as much; which elements depends on values known at run time only", ""
     if array.operand is None:

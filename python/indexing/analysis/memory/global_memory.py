@@ -129,6 +129,11 @@ class Access:
         needed, of = COALESCED
         return self.unrolled.ideal * of >= self.unrolled.aligned * needed
 
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether fewer accesses may be executed than are counted."""
+        return "at most" in self.reason
+
     def __str__(self) -> str:
         """One line: the array, the sectors of a warp instruction, and the sectors needed."""
         which = f"operand {self.operand}" if self.operand is not None else f"output {self.output}"
