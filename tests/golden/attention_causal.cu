@@ -42,6 +42,8 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   __shared__ f32 largest[60];
   __shared__ __align__(16) f32 total[60];
   __shared__ __align__(16) f32 factor[60];
+  const s32 quotient_1 = quotient_s32(bl_x, 10, 0);
+  const s32 quotient_2 = quotient_s32(bl_x, 20, 0);
   f32 scores[16];
   f32 sums[16];
   f32 left[4];
@@ -66,9 +68,10 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   __align__(16) f32 x19[4];
   __align__(16) f32 x20[4];
   const s32 j1_2 = th_x;
+  const s32 quotient_3 = quotient_s32(j1_2, 15, 0);
   const s32 left_2 = j1_2;
-  *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_2, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880));
-  *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_2, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880 + 4));
+  *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + quotient_2 * 47760 + quotient_3 * 120 - quotient_1 * 47880));
+  *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + quotient_2 * 47760 + quotient_3 * 120 - quotient_1 * 47880 + 4));
   #pragma unroll 8
   for (s32 vector_6 = 0; vector_6 < 8; vector_6++) {
     const f32 v4_2 = x0[vector_6];
@@ -81,8 +84,8 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
     __align__(16) f32 x3[8];
     const s32 j1_1 = th_x + 240;
     const s32 left_1 = j1_1;
-    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_1, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880));
-    *(f32x4 *)(x2 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j1_1, 15, 0) * 120 - quotient_s32(bl_x, 10, 0) * 47880 + 4));
+    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + quotient_2 * 47760 + quotient_s32(j1_1, 15, 0) * 120 - quotient_1 * 47880));
+    *(f32x4 *)(x2 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + quotient_2 * 47760 + quotient_s32(j1_1, 15, 0) * 120 - quotient_1 * 47880 + 4));
     #pragma unroll 8
     for (s32 vector_5 = 0; vector_5 < 8; vector_5++) {
       const f32 v4_1 = x2[vector_5];
@@ -106,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 j9 = th_x + turn8 * 240;
       if (step7 * 52 + quotient_s32(j9, 10, 0) <= 199) {
         const s32 j10 = step7 * 52 + quotient_s32(j9, 10, 0);
-        *(f32x4 *)(x4) = *(const f32x4 *)(p1 + (j10 * 80 + quotient_s32(bl_x, 10, 0) * 40 + quotient_s32(bl_x, 20, 0) * 15920 + remainder_s32(j9, 10, 0) * 4));
+        *(f32x4 *)(x4) = *(const f32x4 *)(p1 + (j10 * 80 + quotient_1 * 40 + quotient_2 * 15920 + remainder_s32(j9, 10, 0) * 4));
         const f32 v12_2 = x4[0];
         keys[remainder_s32(j9, 10, 0) * 208 + remainder_s32(-quotient_s32(j9 * 121, 10, 0) * 3 + 18876, 52, 0)] = v12_2;
         const f32 v12_3 = x4[1];
@@ -126,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 j9_1 = th_x + 480;
       if (step7 * 52 + quotient_s32(j9_1, 10, 0) <= 199) {
         const s32 j10_1 = step7 * 52 + quotient_s32(j9_1, 10, 0);
-        *(f32x4 *)(x5) = *(const f32x4 *)(p1 + (j10_1 * 80 + quotient_s32(bl_x, 10, 0) * 40 + quotient_s32(bl_x, 20, 0) * 15920 + remainder_s32(j9_1, 10, 0) * 4));
+        *(f32x4 *)(x5) = *(const f32x4 *)(p1 + (j10_1 * 80 + quotient_1 * 40 + quotient_2 * 15920 + remainder_s32(j9_1, 10, 0) * 4));
         const f32 v12_6 = x5[0];
         keys[remainder_s32(j9_1, 10, 0) * 208 + remainder_s32(-quotient_s32(j9_1 * 121, 10, 0) * 3 + 18876, 52, 0)] = v12_6;
         const f32 v12_7 = x5[1];
@@ -192,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
           if (step7 * 52 + vector_index28 + remainder_s32(j14, 13, 0) * 4 <= 199) {
             const s32 j29 = step7 * 52 + vector_index28 + remainder_s32(j14, 13, 0) * 4;
             const f32 v30 = scores[i27 * 4 + vector_index28];
-            const s32 v31 = quotient_s32(i27 + quotient_s32(j14, 13, 0) * 4, 3, 0) + remainder_s32(bl_x, 10, 0) * 20;
+            const s32 v31 = quotient_s32(i27 + quotient_s32(j14, 13, 0) * 4, 3, 0) + (bl_x - quotient_1 * 10) * 20;
             const s32 v32 = j29;
             const bool v33 = v31 >= v32;
             const f32 v34 = v30 * 0.15f;
@@ -210,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 right_cell38 = j37 + (j37 >> 4) * 17 - ((j37 * 17) >> 8) * 16;
       if (step7 * 52 + (j37 >> 4) <= 199) {
         const s32 j39 = step7 * 52 + (j37 >> 4);
-        *(f32x4 *)(x7) = *(const f32x4 *)(p2 + (j39 * 128 + quotient_s32(bl_x, 10, 0) * 64 + quotient_s32(bl_x, 20, 0) * 25472 + (j37 & 15) * 4));
+        *(f32x4 *)(x7) = *(const f32x4 *)(p2 + (j39 * 128 + quotient_1 * 64 + quotient_2 * 25472 + (j37 & 15) * 4));
         const f32 v41_2 = x7[0];
         x8[0] = v41_2;
         const f32 v41_3 = x7[1];
@@ -233,7 +236,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 right_1 = j37_1 + (j37_1 >> 4) * 17 - ((j37_1 * 17) >> 8) * 16;
       if (step7 * 52 + (j37_1 >> 4) <= 199) {
         const s32 j39_1 = step7 * 52 + (j37_1 >> 4);
-        *(f32x4 *)(x10) = *(const f32x4 *)(p2 + (j39_1 * 128 + quotient_s32(bl_x, 10, 0) * 64 + quotient_s32(bl_x, 20, 0) * 25472 + (j37_1 & 15) * 4));
+        *(f32x4 *)(x10) = *(const f32x4 *)(p2 + (j39_1 * 128 + quotient_1 * 64 + quotient_2 * 25472 + (j37_1 & 15) * 4));
         const f32 v41_6 = x10[0];
         x11[0] = v41_6;
         const f32 v41_7 = x10[1];
@@ -392,6 +395,6 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const f32 v104 = v103 / v100;
       x18[vector_index98] = v104;
     }
-    store_vector_16(o0 + (bl_x * 7680 + quotient_s32(bl_x, 20, 0) * 76416 + quotient_s32(i97 + (th_x >> 4) * 4, 3, 0) * 384 + remainder_s32(th_x + i97 * 16, 48, 0) * 4 - quotient_s32(bl_x, 10, 0) * 76608), x18);
+    store_vector_16(o0 + (bl_x * 7680 + quotient_2 * 76416 + quotient_s32(i97 + (th_x >> 4) * 4, 3, 0) * 384 + remainder_s32(th_x + i97 * 16, 48, 0) * 4 - quotient_1 * 76608), x18);
   }
 }

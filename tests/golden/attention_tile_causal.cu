@@ -91,6 +91,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   __shared__ __align__(16) u16 queries[3072];
   __shared__ __align__(16) u16 keys[3072];
   __shared__ __align__(16) u16 values[4096];
+  const s32 quotient_1 = quotient_s32(bl_x, 10, 0);
+  const s32 quotient_2 = quotient_s32(bl_x, 20, 0);
   __align__(16) u32 left[4];
   __align__(16) u32 right[4];
   __align__(16) u32 weights[16];
@@ -104,11 +106,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   #pragma unroll 3
   for (s32 turn0 = 0; turn0 < 3; turn0++) {
     const s32 left_cell1 = th_x + turn0 * 2 + quotient_s32(th_x + turn0 * 128, 6, 0) * 7 - quotient_s32(th_x * 7 + turn0 * 140, 36, 0) * 6;
-    if (quotient_s32(th_x + turn0 * 128, 6, 0) + remainder_s32(bl_x, 10, 0) * 64 <= 599) {
-      const s32 j2 = quotient_s32(th_x + turn0 * 128, 6, 0) + remainder_s32(bl_x, 10, 0) * 64;
+    if (quotient_s32(th_x + turn0 * 128, 6, 0) + (bl_x - quotient_1 * 10) * 64 <= 599) {
+      const s32 j2 = quotient_s32(th_x + turn0 * 128, 6, 0) + (bl_x - quotient_1 * 10) * 64;
       if (remainder_s32(th_x + turn0 * 2, 6, 0) <= 4) {
         const s32 j3 = remainder_s32(th_x + turn0 * 2, 6, 0);
-        copy_async_16(queries + left_cell1 * 8, p0 + (j2 * 40 + j3 * 8 + quotient_s32(bl_x, 10, 0) * 120 + quotient_s32(bl_x, 20, 0) * 47760 + quotient_s32(j2, 3, 0) * 120));
+        copy_async_16(queries + left_cell1 * 8, p0 + (j2 * 40 + j3 * 8 + quotient_1 * 120 + quotient_2 * 47760 + quotient_s32(j2, 3, 0) * 120));
       } else {
         x2[0] = 0;
         x2[1] = 0;
@@ -148,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
         const s32 j17 = step14 * 64 + quotient_s32(th_x + turn15 * 128, 6, 0);
         if (remainder_s32(th_x + turn15 * 2, 6, 0) <= 4) {
           const s32 j18 = remainder_s32(th_x + turn15 * 2, 6, 0);
-          copy_async_16(keys + right_cell16 * 8, p1 + (j17 * 80 + j18 * 8 + quotient_s32(bl_x, 10, 0) * 40 + quotient_s32(bl_x, 20, 0) * 15920));
+          copy_async_16(keys + right_cell16 * 8, p1 + (j17 * 80 + j18 * 8 + quotient_1 * 40 + quotient_2 * 15920));
         } else {
           x6[0] = 0;
           x6[1] = 0;
@@ -177,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const s32 right_cell25 = th_x + turn24 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
       if (step14 * 64 + turn24 * 16 + (th_x >> 3) <= 199) {
         const s32 j26 = step14 * 64 + turn24 * 16 + (th_x >> 3);
-        copy_async_16(values + right_cell25 * 8, p2 + (j26 * 128 + quotient_s32(bl_x, 10, 0) * 64 + quotient_s32(bl_x, 20, 0) * 25472 + (th_x & 7) * 8));
+        copy_async_16(values + right_cell25 * 8, p2 + (j26 * 128 + quotient_1 * 64 + quotient_2 * 25472 + (th_x & 7) * 8));
       } else {
         x10[0] = 0;
         x10[1] = 0;
@@ -208,8 +210,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
         multiply_matrices_bf16(scores + (pair34 * 8 + 4), left, right + 2);
       }
     }
-    if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 <= 599) {
-      const s32 j37 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64;
+    if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64 <= 599) {
+      const s32 j37 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64;
       #pragma unroll 8
       for (s32 block38 = 0; block38 < 8; block38++) {
         #pragma unroll 2
@@ -235,8 +237,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
         scores[block47 * 4 + 1] = (-inf_f32);
       }
     }
-    if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8 <= 599) {
-      const s32 j49 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8;
+    if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64 + 8 <= 599) {
+      const s32 j49 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64 + 8;
       #pragma unroll 8
       for (s32 block50 = 0; block50 < 8; block50++) {
         #pragma unroll 2
@@ -376,9 +378,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   v11 = t18;
   const f32 t19 = __shfl_sync(0xffffffffu, v12, 0, 4);
   v12 = t19;
-  if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 <= 599) {
+  if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64 <= 599) {
     __align__(16) u16 x11[2];
-    const s32 j94 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64;
+    const s32 j94 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64;
     const f32 v95 = is_finite_f32(v9) ? v9 : 0.0f;
     const f32 v96 = v9;
     const f32 v97 = exp_f32(v95 - v96);
@@ -394,12 +396,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const u32 v104_1 = packed_encode_bf16(v103_3, v103_4);
       x11[0] = unpack_low(v104_1);
       x11[1] = unpack_high(v104_1);
-      store_vector_4(o0 + (j94 * 64 + block99 * 8 + quotient_s32(bl_x, 10, 0) * 192 + quotient_s32(bl_x, 20, 0) * 76416 + quotient_s32(j94, 3, 0) * 192 + (th_x & 3) * 2), x11);
+      store_vector_4(o0 + (j94 * 64 + block99 * 8 + quotient_1 * 192 + quotient_2 * 76416 + quotient_s32(j94, 3, 0) * 192 + (th_x & 3) * 2), x11);
     }
   }
-  if ((th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8 <= 599) {
+  if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64 + 8 <= 599) {
     __align__(16) u16 x12[2];
-    const s32 j105 = (th_x >> 2) + (th_x >> 5) * 8 + remainder_s32(bl_x, 10, 0) * 64 + 8;
+    const s32 j105 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x - quotient_1 * 10) * 64 + 8;
     const f32 v106 = is_finite_f32(v10) ? v10 : 0.0f;
     const f32 v107 = v10;
     const f32 v108 = exp_f32(v106 - v107);
@@ -415,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const u32 v115_1 = packed_encode_bf16(v114_3, v114_4);
       x12[0] = unpack_low(v115_1);
       x12[1] = unpack_high(v115_1);
-      store_vector_4(o0 + (j105 * 64 + block110 * 8 + quotient_s32(bl_x, 10, 0) * 192 + quotient_s32(bl_x, 20, 0) * 76416 + quotient_s32(j105, 3, 0) * 192 + (th_x & 3) * 2), x12);
+      store_vector_4(o0 + (j105 * 64 + block110 * 8 + quotient_1 * 192 + quotient_2 * 76416 + quotient_s32(j105, 3, 0) * 192 + (th_x & 3) * 2), x12);
     }
   }
 }

@@ -12,21 +12,20 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 extern "C" __global__ void __launch_bounds__(64) dot_dot(const f32 *__restrict__ p0, const f32 *__restrict__ p1, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  if (th_x + quotient_s32(bl_x, 6, 0) * 64 <= 499) {
+  const s32 quotient_1 = quotient_s32(bl_x, 6, 0);
+  if (th_x + quotient_1 * 64 <= 499) {
     __align__(16) f32 x0[24];
-    const s32 column = th_x + quotient_s32(bl_x, 6, 0) * 64;
+    const s32 column = th_x + quotient_1 * 64;
     f32 v0 = 0.0f;
-    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + remainder_s32(bl_x, 6, 0) * 24);
-    *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + (remainder_s32(bl_x, 6, 0) * 24 + 4));
-    *(f32x4 *)(x0 + 8) = *(const f32x4 *)(p0 + (remainder_s32(bl_x, 6, 0) * 24 + 8));
-    *(f32x4 *)(x0 + 12) = *(const f32x4 *)(p0 + (remainder_s32(bl_x, 6, 0) * 24 + 12));
-    *(f32x4 *)(x0 + 16) = *(const f32x4 *)(p0 + (remainder_s32(bl_x, 6, 0) * 24 + 16));
-    *(f32x4 *)(x0 + 20) = *(const f32x4 *)(p0 + (remainder_s32(bl_x, 6, 0) * 24 + 20));
+    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x - quotient_1 * 6) * 24);
+    *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + ((bl_x - quotient_1 * 6) * 24 + 4));
+    *(f32x4 *)(x0 + 8) = *(const f32x4 *)(p0 + ((bl_x - quotient_1 * 6) * 24 + 8));
+    *(f32x4 *)(x0 + 12) = *(const f32x4 *)(p0 + ((bl_x - quotient_1 * 6) * 24 + 12));
+    *(f32x4 *)(x0 + 16) = *(const f32x4 *)(p0 + ((bl_x - quotient_1 * 6) * 24 + 16));
+    *(f32x4 *)(x0 + 20) = *(const f32x4 *)(p0 + ((bl_x - quotient_1 * 6) * 24 + 20));
     #pragma unroll 3
     for (s32 step1 = 0; step1 < 3; step1++) {
       const f32 v2 = p1[column + step1 * 4000];
@@ -55,6 +54,6 @@ extern "C" __global__ void __launch_bounds__(64) dot_dot(const f32 *__restrict__
       v0 = mul_add_f32(v17, v16, v0);
     }
     const f32 v18 = v0;
-    o0[column + remainder_s32(bl_x, 6, 0) * 500] = v18;
+    o0[column + (bl_x - quotient_1 * 6) * 500] = v18;
   }
 }

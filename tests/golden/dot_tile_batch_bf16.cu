@@ -37,8 +37,6 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
   memcpy(words, from, 4);
@@ -63,6 +61,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) u16 left_tile[256];
   __shared__ __align__(16) u16 right_tile[256];
+  const s32 quotient_1 = quotient_s32(bl_x, 6, 0);
   __align__(16) u32 left[4];
   __align__(16) u32 right[4];
   __align__(16) f32 sums[8];
@@ -80,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
   sums[6] = 0.0f;
   sums[7] = 0.0f;
   const s32 left_cell1 = (th_x >> 1) * 2 + ((th_x + (th_x >> 3)) & 1);
-  *(u16x8 *)(x1) = *(const u16x8 *)(p0 + (th_x * 8 + quotient_s32(bl_x, 6, 0) * 256));
+  *(u16x8 *)(x1) = *(const u16x8 *)(p0 + (th_x * 8 + quotient_1 * 256));
   #pragma unroll 8
   for (s32 vector_index2 = 0; vector_index2 < 8; vector_index2++) {
     const u16 v3 = x1[vector_index2];
@@ -88,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
   }
   *(u16x8 *)(left_tile + left_cell1 * 8) = *(const u16x8 *)(x2);
   const s32 right_cell5 = (th_x >> 1) * 2 + ((th_x + (th_x >> 3)) & 1);
-  *(u16x8 *)(x3) = *(const u16x8 *)(p1 + (th_x * 8 + (th_x >> 1) * 80 + quotient_s32(bl_x, 24, 0) * 1536 + remainder_s32(bl_x, 6, 0) * 16));
+  *(u16x8 *)(x3) = *(const u16x8 *)(p1 + (th_x * 8 + (th_x >> 1) * 80 + quotient_s32(bl_x, 24, 0) * 1536 + (bl_x - quotient_1 * 6) * 16));
   #pragma unroll 8
   for (s32 vector_index6 = 0; vector_index6 < 8; vector_index6++) {
     const u16 v7 = x3[vector_index6];
@@ -107,10 +106,10 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
     const u32 v15_2 = packed_encode_bf16(sums[j12 * 4], sums[j12 * 4 + 1]);
     x0[0] = unpack_low(v15_2);
     x0[1] = unpack_high(v15_2);
-    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + quotient_s32(bl_x, 6, 0) * 1440), x0);
+    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + quotient_1 * 1440), x0);
     const u32 v15_3 = packed_encode_bf16(sums[j12 * 4 + 2], sums[j12 * 4 + 3]);
     x0[0] = unpack_low(v15_3);
     x0[1] = unpack_high(v15_3);
-    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + quotient_s32(bl_x, 6, 0) * 1440 + 768), x0);
+    store_vector_4(o0 + (th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + quotient_1 * 1440 + 768), x0);
   }
 }

@@ -52,8 +52,6 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
   memcpy(words, from, 4);
@@ -84,6 +82,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   __shared__ __align__(16) u16 right_tile2[1024];
   __shared__ __align__(16) u16 left_tile3[4096];
   __shared__ __align__(16) u16 right_tile3[1024];
+  const s32 quotient_1 = quotient_s32(bl_x, 20, 0);
   __align__(16) u32 left[16];
   __align__(16) u32 right[16];
   __align__(16) f32 sums[32];
@@ -105,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 4; turn1++) {
     const s32 left_cell2 = turn1 * 128 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (th_x * 8 + turn1 * 3072 + (th_x >> 2) * 64 + quotient_s32(bl_x, 20, 0) * 12288));
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (th_x * 8 + turn1 * 3072 + (th_x >> 2) * 64 + quotient_1 * 12288));
     *(u16x8 *)(x1) = *(const u16x8 *)(p1 + (th_x & 3) * 8);
     #pragma unroll 4
     for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
@@ -120,12 +119,12 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x2);
   }
   const s32 right_cell9 = (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
-  copy_async_16(right_tile + right_cell9 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + remainder_s32(bl_x, 20, 0) * 3072));
+  copy_async_16(right_tile + right_cell9 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + (bl_x - quotient_1 * 20) * 3072));
   wait_copies_1();
   #pragma unroll 4
   for (s32 turn13 = 0; turn13 < 4; turn13++) {
     const s32 left_cell14 = turn13 * 128 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
-    *(u16x8 *)(x3) = *(const u16x8 *)(p0 + (th_x * 8 + turn13 * 3072 + (th_x >> 2) * 64 + quotient_s32(bl_x, 20, 0) * 12288 + 32));
+    *(u16x8 *)(x3) = *(const u16x8 *)(p0 + (th_x * 8 + turn13 * 3072 + (th_x >> 2) * 64 + quotient_1 * 12288 + 32));
     *(u16x8 *)(x4) = *(const u16x8 *)(p1 + ((th_x & 3) * 8 + 32));
     #pragma unroll 4
     for (s32 vector_2 = 0; vector_2 < 4; vector_2++) {
@@ -140,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     *(u16x8 *)(left_tile2 + left_cell14 * 8) = *(const u16x8 *)(x5);
   }
   const s32 right_cell21 = (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
-  copy_async_16(right_tile2 + right_cell21 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + remainder_s32(bl_x, 20, 0) * 3072 + 32));
+  copy_async_16(right_tile2 + right_cell21 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + (bl_x - quotient_1 * 20) * 3072 + 32));
   wait_copies_1();
   __syncthreads();
   const s32 left_1 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1)) & 3);
@@ -154,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   #pragma unroll 4
   for (s32 turn29 = 0; turn29 < 4; turn29++) {
     const s32 left_cell30 = turn29 * 128 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
-    *(u16x8 *)(x6) = *(const u16x8 *)(p0 + (th_x * 8 + turn29 * 3072 + (th_x >> 2) * 64 + quotient_s32(bl_x, 20, 0) * 12288 + 64));
+    *(u16x8 *)(x6) = *(const u16x8 *)(p0 + (th_x * 8 + turn29 * 3072 + (th_x >> 2) * 64 + quotient_1 * 12288 + 64));
     *(u16x8 *)(x7) = *(const u16x8 *)(p1 + ((th_x & 3) * 8 + 64));
     #pragma unroll 4
     for (s32 vector_3 = 0; vector_3 < 4; vector_3++) {
@@ -169,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     *(u16x8 *)(left_tile3 + left_cell30 * 8) = *(const u16x8 *)(x8);
   }
   const s32 right_cell37 = (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
-  copy_async_16(right_tile3 + right_cell37 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + remainder_s32(bl_x, 20, 0) * 3072 + 64));
+  copy_async_16(right_tile3 + right_cell37 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + (bl_x - quotient_1 * 20) * 3072 + 64));
   const s32 left_3 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3);
   load_matrices(left + 8, left_tile + left_3 * 8);
   const s32 left_4 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3) + 64;
@@ -268,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     for (s32 j74 = 0; j74 < 4; j74++) {
       #pragma unroll 2
       for (s32 half75 = 0; half75 < 2; half75++) {
-        *(f32x2 *)(x9) = *(const f32x2 *)(p3 + (j74 * 8 + (th_x & 3) * 2 + remainder_s32(bl_x, 20, 0) * 32));
+        *(f32x2 *)(x9) = *(const f32x2 *)(p3 + (j74 * 8 + (th_x & 3) * 2 + (bl_x - quotient_1 * 20) * 32));
         const f32 v77_3 = sums[i73 * 16 + j74 * 4 + half75 * 2];
         const f32 v77_4 = sums[i73 * 16 + j74 * 4 + half75 * 2 + 1];
         const f32 v78_3 = x9[0];
@@ -280,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
         const u32 v81_1 = packed_encode_bf16(v80_3, v80_4);
         x10[0] = unpack_low(v81_1);
         x10[1] = unpack_high(v81_1);
-        store_vector_4(o0 + (th_x * 2 + bl_x * 32 + i73 * 10240 + j74 * 8 + half75 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 15360 + quotient_s32(bl_x, 20, 0) * 81280), x10);
+        store_vector_4(o0 + (th_x * 2 + bl_x * 32 + i73 * 10240 + j74 * 8 + half75 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 15360 + quotient_1 * 81280), x10);
       }
     }
   }

@@ -40,8 +40,6 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 static __device__ void store_vector_8(void *to, const void *from) {
   u32 words[2];
   memcpy(words, from, 8);
@@ -54,6 +52,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) s8 left_tile[2048];
   __shared__ __align__(16) s8 right_tile[2048];
+  const s32 quotient_1 = quotient_s32(bl_x, 28, 0);
   __align__(16) u32 left[8];
   __align__(16) u32 right[8];
   __align__(16) s32 sums[8];
@@ -77,11 +76,11 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 32; turn1++) {
     const s32 left_cell2 = (turn1 >> 1) * 64 + ((th_x + ((turn1 * 9) >> 1) * 8) & 63);
-    if ((turn1 >> 1) + remainder_s32(bl_x >> 2, 7, 0) * 16 <= 99) {
-      const s32 j3 = (turn1 >> 1) + remainder_s32(bl_x >> 2, 7, 0) * 16;
+    if ((turn1 >> 1) + ((bl_x >> 2) - quotient_1 * 7) * 16 <= 99) {
+      const s32 j3 = (turn1 >> 1) + ((bl_x >> 2) - quotient_1 * 7) * 16;
       if (th_x + (turn1 & 1) * 32 <= 34) {
         const s32 j4 = th_x + (turn1 & 1) * 32;
-        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + (j3 * 70 + j4 * 2 + quotient_s32(bl_x, 28, 0) * 7000));
+        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + (j3 * 70 + j4 * 2 + quotient_1 * 7000));
         const s8 v6_1 = x0[0];
         x1[0] = v6_1;
         const s8 v6_2 = x0[1];
@@ -105,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
       const s32 j11 = turn9 * 4 + (th_x >> 3);
       if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
         const s32 j12 = (th_x & 7) + (bl_x & 3) * 8;
-        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + (j11 * 50 + j12 * 2 + quotient_s32(bl_x, 28, 0) * 3500));
+        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + (j11 * 50 + j12 * 2 + quotient_1 * 3500));
         const s8 v14_1 = x4[0];
         x5[0] = v14_1;
         const s8 v14_2 = x4[1];
@@ -151,8 +150,8 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
   for (s32 half29 = 0; half29 < 2; half29++) {
     #pragma unroll 2
     for (s32 part30 = 0; part30 < 2; part30++) {
-      if (half29 * 8 + (th_x >> 2) + remainder_s32(bl_x >> 2, 7, 0) * 16 <= 99 && part30 + (th_x & 3) * 2 + (bl_x & 3) * 8 <= 24) {
-        const s32 j31 = half29 * 8 + (th_x >> 2) + remainder_s32(bl_x >> 2, 7, 0) * 16;
+      if (half29 * 8 + (th_x >> 2) + ((bl_x >> 2) - quotient_1 * 7) * 16 <= 99 && part30 + (th_x & 3) * 2 + (bl_x & 3) * 8 <= 24) {
+        const s32 j31 = half29 * 8 + (th_x >> 2) + ((bl_x >> 2) - quotient_1 * 7) * 16;
         const s32 j32 = part30 + (th_x & 3) * 2 + (bl_x & 3) * 8;
         const s32 v34_1 = sums[half29 * 2 + part30];
         const f32 v35_1 = (f32)v34_1;
@@ -162,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
         const f32 v35_2 = (f32)v34_2;
         const f32 v36_2 = v35_2 * 0.125f;
         x8[1] = v36_2;
-        store_vector_8(o0 + (j31 * 50 + j32 * 2 + quotient_s32(bl_x, 28, 0) * 5000), x8);
+        store_vector_8(o0 + (j31 * 50 + j32 * 2 + quotient_1 * 5000), x8);
       }
     }
   }

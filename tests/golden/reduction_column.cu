@@ -10,25 +10,24 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 extern "C" __global__ void __launch_bounds__(512) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ f32 part0[512];
+  const s32 quotient_1 = quotient_s32(bl_x, 11, 0);
   f32 v0 = (-0.0f);
-  if ((th_x & 31) + remainder_s32(bl_x, 11, 0) * 32 <= 320) {
-    const s32 j1 = (th_x & 31) + remainder_s32(bl_x, 11, 0) * 32;
+  if ((th_x & 31) + (bl_x - quotient_1 * 11) * 32 <= 320) {
+    const s32 j1 = (th_x & 31) + (bl_x - quotient_1 * 11) * 32;
     #pragma unroll 8
     for (s32 step2 = 0; step2 < 65; step2++) {
       const s32 j3 = step2 * 16 + (th_x >> 5);
-      const f32 v4 = p0[j1 + j3 * 321 + quotient_s32(bl_x, 11, 0) * 337371];
+      const f32 v4 = p0[j1 + j3 * 321 + quotient_1 * 337371];
       const f32 v5 = v0 + v4;
       v0 = v5;
     }
     if ((th_x >> 5) + 1040 <= 1050) {
       const s32 j3_1 = (th_x >> 5) + 1040;
-      const f32 v4_1 = p0[j1 + j3_1 * 321 + quotient_s32(bl_x, 11, 0) * 337371];
+      const f32 v4_1 = p0[j1 + j3_1 * 321 + quotient_1 * 337371];
       const f32 v5_1 = v0 + v4_1;
       v0 = v5_1;
     }
@@ -82,9 +81,9 @@ extern "C" __global__ void __launch_bounds__(512) reduction_reduce(const f32 *__
     const f32 v0_15 = v0 + t28;
     v0 = v0_15;
   }
-  if ((th_x >> 5) <= 0 && (th_x & 31) + remainder_s32(bl_x, 11, 0) * 32 <= 320) {
-    const s32 j6 = (th_x & 31) + remainder_s32(bl_x, 11, 0) * 32;
+  if ((th_x >> 5) <= 0 && (th_x & 31) + (bl_x - quotient_1 * 11) * 32 <= 320) {
+    const s32 j6 = (th_x & 31) + (bl_x - quotient_1 * 11) * 32;
     const f32 v7 = 0.0f + v0;
-    o0[j6 + quotient_s32(bl_x, 11, 0) * 321] = v7;
+    o0[j6 + quotient_1 * 321] = v7;
   }
 }

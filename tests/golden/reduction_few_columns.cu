@@ -10,11 +10,10 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   __shared__ f32 part0[768];
+  const s32 quotient_1 = quotient_s32(th_x, 6, 0);
   f32 v0 = (-0.0f);
   #pragma unroll 32
   for (s32 step1 = 0; step1 < 32; step1++) {
@@ -24,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
   }
   part0[th_x] = v0;
   __syncthreads();
-  if (quotient_s32(th_x, 6, 0) <= 7) {
+  if (quotient_1 <= 7) {
     const f32 t0 = part0[th_x + 48];
     const f32 v0_1 = v0 + t0;
     v0 = v0_1;
@@ -73,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
     part0[th_x] = v0;
   }
   __syncthreads();
-  if (quotient_s32(th_x, 6, 0) <= 0) {
+  if (quotient_1 <= 0) {
     const f32 t30 = part0[th_x + 6];
     const f32 v0_16 = v0 + t30;
     v0 = v0_16;
@@ -96,8 +95,8 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
     const f32 v0_22 = v0 + t42;
     v0 = v0_22;
   }
-  if (quotient_s32(th_x, 6, 0) <= 0) {
+  if (quotient_1 <= 0) {
     const f32 v4 = 0.0f + v0;
-    o0[remainder_s32(th_x, 6, 0)] = v4;
+    o0[th_x - quotient_1 * 6] = v4;
   }
 }

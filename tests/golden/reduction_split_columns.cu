@@ -11,8 +11,6 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 static __device__ void store_vector_16(void *to, const void *from) {
   u32 words[4];
   memcpy(words, from, 16);
@@ -26,6 +24,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   __shared__ u32 last2[1];
   __shared__ __align__(16) f32 part0[768];
   __shared__ __align__(16) f32 part2[768];
+  const s32 quotient_1 = quotient_s32(th_x, 6, 0);
   f32 sum0[4];
   __align__(16) f32 x0[4];
   __align__(16) f32 parts2[4];
@@ -35,8 +34,8 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   sum0[3] = (-0.0f);
   #pragma unroll 6
   for (s32 step3 = 0; step3 < 6; step3++) {
-    const s32 j4 = bl_x * 32 + step3 * 16384 + quotient_s32(th_x, 6, 0);
-    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (j4 * 24 + remainder_s32(th_x, 6, 0) * 4));
+    const s32 j4 = bl_x * 32 + step3 * 16384 + quotient_1;
+    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (j4 * 24 + (th_x - quotient_1 * 6) * 4));
     #pragma unroll 4
     for (s32 vector_index5 = 0; vector_index5 < 4; vector_index5++) {
       const f32 v6 = x0[vector_index5];
@@ -45,10 +44,10 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
       sum0[vector_index5] = v8;
     }
   }
-  if (bl_x * 32 + quotient_s32(th_x, 6, 0) + 98304 <= 99999) {
+  if (bl_x * 32 + quotient_1 + 98304 <= 99999) {
     __align__(16) f32 x1[4];
-    const s32 j4_1 = bl_x * 32 + quotient_s32(th_x, 6, 0) + 98304;
-    *(f32x4 *)(x1) = *(const f32x4 *)(p0 + (j4_1 * 24 + remainder_s32(th_x, 6, 0) * 4));
+    const s32 j4_1 = bl_x * 32 + quotient_1 + 98304;
+    *(f32x4 *)(x1) = *(const f32x4 *)(p0 + (j4_1 * 24 + (th_x - quotient_1 * 6) * 4));
     #pragma unroll 4
     for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
       const f32 v6_1 = x1[vector_1];
@@ -71,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   parts2[3] = v16;
   *(f32x4 *)(part2 + th_x * 4) = *(const f32x4 *)(parts2);
   __syncthreads();
-  if (quotient_s32(th_x, 6, 0) <= 1) {
+  if (quotient_1 <= 1) {
     *(f32x4 *)(parts2) = *(const f32x4 *)(part2 + (th_x * 4 + 48));
     const f32 t128 = parts2[0];
     const f32 t129 = parts2[1];
@@ -274,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
     *(f32x4 *)(part2 + th_x * 4) = *(const f32x4 *)(parts2);
   }
   __syncthreads();
-  if (quotient_s32(th_x, 6, 0) <= 0) {
+  if (quotient_1 <= 0) {
     *(f32x4 *)(parts2) = *(const f32x4 *)(part2 + (th_x * 4 + 24));
     const f32 t248 = parts2[0];
     const f32 t249 = parts2[1];
@@ -297,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
   sum0[2] = v19;
   const f32 v20 = v16;
   sum0[3] = v20;
-  if (quotient_s32(th_x, 6, 0) <= 0) {
+  if (quotient_1 <= 0) {
     __align__(16) f32 x2[4];
     const f32 v22_1 = sum0[0];
     x2[0] = v22_1;
@@ -307,7 +306,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
     x2[2] = v22_3;
     const f32 v22_4 = sum0[3];
     x2[3] = v22_4;
-    store_vector_16(w0 + (bl_x * 24 + remainder_s32(th_x, 6, 0) * 4), x2);
+    store_vector_16(w0 + (bl_x * 24 + (th_x - quotient_1 * 6) * 4), x2);
   }
   __threadfence();
   __syncthreads();
@@ -352,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
     parts0[3] = v37;
     *(f32x4 *)(part0 + th_x * 4) = *(const f32x4 *)(parts0);
     __syncthreads();
-    if (quotient_s32(th_x, 6, 0) <= 1) {
+    if (quotient_1 <= 1) {
       *(f32x4 *)(parts0) = *(const f32x4 *)(part0 + (th_x * 4 + 48));
       const f32 t0 = parts0[0];
       const f32 t1 = parts0[1];
@@ -555,7 +554,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
       *(f32x4 *)(part0 + th_x * 4) = *(const f32x4 *)(parts0);
     }
     __syncthreads();
-    if (quotient_s32(th_x, 6, 0) <= 0) {
+    if (quotient_1 <= 0) {
       *(f32x4 *)(parts0) = *(const f32x4 *)(part0 + (th_x * 4 + 24));
       const f32 t120 = parts0[0];
       const f32 t121 = parts0[1];
@@ -578,7 +577,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
     sum0[2] = v40;
     const f32 v41 = v37;
     sum0[3] = v41;
-    if (quotient_s32(th_x, 6, 0) <= 0) {
+    if (quotient_1 <= 0) {
       __align__(16) f32 x4[4];
       const f32 v43_1 = sum0[0];
       const f32 v44_1 = 0.0f + v43_1;
@@ -592,7 +591,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
       const f32 v43_4 = sum0[3];
       const f32 v44_4 = 0.0f + v43_4;
       x4[3] = v44_4;
-      store_vector_16(o0 + remainder_s32(th_x, 6, 0) * 4, x4);
+      store_vector_16(o0 + (th_x - quotient_1 * 6) * 4, x4);
     }
   }
 }

@@ -11,20 +11,19 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ f32 part0[256];
+  const s32 quotient_1 = quotient_s32(bl_x, 9, 0);
   f32 kept0[3];
   f32 v1 = (-0.0f);
-  if ((th_x & 7) + remainder_s32(bl_x, 9, 0) * 8 <= 69) {
-    const s32 j2 = (th_x & 7) + remainder_s32(bl_x, 9, 0) * 8;
+  if ((th_x & 7) + (bl_x - quotient_1 * 9) * 8 <= 69) {
+    const s32 j2 = (th_x & 7) + (bl_x - quotient_1 * 9) * 8;
     #pragma unroll 2
     for (s32 step3 = 0; step3 < 2; step3++) {
       const s32 j4 = step3 * 32 + (th_x >> 3);
-      const f32 v5 = p0[j2 + j4 * 70 + quotient_s32(bl_x, 9, 0) * 6300];
+      const f32 v5 = p0[j2 + j4 * 70 + quotient_1 * 6300];
       const f32 v6 = v5 * v5;
       const f32 v7 = v1 + v6;
       v1 = v7;
@@ -32,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
     }
     if ((th_x >> 3) + 64 <= 89) {
       const s32 j4_1 = (th_x >> 3) + 64;
-      const f32 v5_1 = p0[j2 + j4_1 * 70 + quotient_s32(bl_x, 9, 0) * 6300];
+      const f32 v5_1 = p0[j2 + j4_1 * 70 + quotient_1 * 6300];
       const f32 v6_1 = v5_1 * v5_1;
       const f32 v7_1 = v1 + v6_1;
       v1 = v7_1;
@@ -99,22 +98,22 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   __syncthreads();
   v1 = part0[(th_x & 7)];
   const f32 v8 = 1.0f + v1;
-  if ((th_x & 7) + remainder_s32(bl_x, 9, 0) * 8 <= 69) {
-    const s32 j9 = (th_x & 7) + remainder_s32(bl_x, 9, 0) * 8;
+  if ((th_x & 7) + (bl_x - quotient_1 * 9) * 8 <= 69) {
+    const s32 j9 = (th_x & 7) + (bl_x - quotient_1 * 9) * 8;
     const f32 v10 = rsqrt_f32(v8);
     const s32 j12_2 = th_x >> 3;
     const f32 v13_2 = kept0[0];
     const f32 v14_2 = v13_2 * v10;
-    o0[j9 + j12_2 * 70 + quotient_s32(bl_x, 9, 0) * 6300] = v14_2;
+    o0[j9 + j12_2 * 70 + quotient_1 * 6300] = v14_2;
     const s32 j12_3 = (th_x >> 3) + 32;
     const f32 v13_3 = kept0[1];
     const f32 v14_3 = v13_3 * v10;
-    o0[j9 + j12_3 * 70 + quotient_s32(bl_x, 9, 0) * 6300] = v14_3;
+    o0[j9 + j12_3 * 70 + quotient_1 * 6300] = v14_3;
     if ((th_x >> 3) + 64 <= 89) {
       const s32 j12_1 = (th_x >> 3) + 64;
       const f32 v13_1 = kept0[2];
       const f32 v14_1 = v13_1 * v10;
-      o0[j9 + j12_1 * 70 + quotient_s32(bl_x, 9, 0) * 6300] = v14_1;
+      o0[j9 + j12_1 * 70 + quotient_1 * 6300] = v14_1;
     }
   }
 }

@@ -21,8 +21,6 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 static __device__ s32 shl_s32(s32 a, s32 n) { return (u32)n < 32 ? (s32)((u32)a << (u32)n) : 0; }
 
 static __device__ s32 shr_logical_s32(s32 a, s32 n) { return (u32)n < 32 ? (s32)((u32)a >> (u32)n) : 0; }
@@ -37,6 +35,7 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) f32 run0[208];
   __shared__ __align__(16) s32 run1[208];
+  const s32 quotient_1 = quotient_s32(th_x, 13, 0);
   f32 own0[8];
   s32 own1[8];
   __align__(16) f32 x0[8];
@@ -68,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
   for (s32 turn7 = 0; turn7 < 4; turn7++) {
     #pragma unroll 4
     for (s32 pair8 = 0; pair8 < 4; pair8++) {
-      if (pair8 * 2 + remainder_s32(th_x, 13, 0) * 8 - 99 <= (-1)) {
+      if (pair8 * 2 + (th_x - quotient_1 * 13) * 8 - 99 <= (-1)) {
         const f32 v9 = own0[pair8 * 2];
         const s32 v10 = own1[pair8 * 2];
         const f32 v11 = own0[pair8 * 2 + 1];
@@ -86,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
     }
     #pragma unroll 3
     for (s32 pair18 = 0; pair18 < 3; pair18++) {
-      if (pair18 * 2 + remainder_s32(th_x, 13, 0) * 8 - 98 <= (-1)) {
+      if (pair18 * 2 + (th_x - quotient_1 * 13) * 8 - 98 <= (-1)) {
         const f32 v19 = own0[pair18 * 2 + 1];
         const s32 v20 = own1[pair18 * 2 + 1];
         const f32 v21 = own0[pair18 * 2 + 2];
@@ -116,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
   *(s32x4 *)(run1 + th_x * 8) = *(const s32x4 *)(x5);
   *(s32x4 *)(run1 + (th_x * 8 + 4)) = *(const s32x4 *)(x5 + 4);
   __syncthreads();
-  const s32 v34 = minimum_s32(remainder_s32(th_x, 13, 0) * 8, 100);
+  const s32 v34 = minimum_s32((th_x - quotient_1 * 13) * 8, 100);
   for (s32 turn31 = 0; turn31 < 4; turn31++) {
     const s32 v33 = shl_s32(8, turn31);
     const s32 v35 = (s32)(v34 & (s32)(0 - (u32)shl_s32(v33, 1)));
@@ -129,9 +128,9 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
       if (v39 >= v40) break;
       const s32 v43 = shr_logical_s32((s32)((u32)v39 + (u32)v40), 1);
       const s32 j44 = clamp_s32(0, (s32)((u32)v35 + (u32)v43), 99);
-      const f32 v45 = run0[j44 + quotient_s32(th_x, 13, 0) * 104];
+      const f32 v45 = run0[j44 + quotient_1 * 104];
       const s32 j47 = clamp_s32(0, (s32)((u32)v41 - (u32)v43), 99);
-      const f32 v48 = run0[j47 + quotient_s32(th_x, 13, 0) * 104];
+      const f32 v48 = run0[j47 + quotient_1 * 104];
       const bool v50 = total_order_f32(v48) < total_order_f32(v45);
       const s32 v51 = (s32)((u32)v43 + (u32)1);
       const s32 v52 = v50 ? v39 : v51;
@@ -144,13 +143,13 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
     const s32 v56 = (s32)((u32)v36 + (u32)(s32)((u32)(s32)((u32)v34 - (u32)v35) - (u32)v39));
     s32 v57 = v56;
     const s32 j58 = clamp_s32(0, v55, 99);
-    const f32 v59 = run0[j58 + quotient_s32(th_x, 13, 0) * 104];
-    const s32 v60 = run1[j58 + quotient_s32(th_x, 13, 0) * 104];
+    const f32 v59 = run0[j58 + quotient_1 * 104];
+    const s32 v60 = run1[j58 + quotient_1 * 104];
     f32 v61 = v59;
     s32 v62 = v60;
     const s32 j63 = clamp_s32(0, v57, 99);
-    const f32 v64 = run0[j63 + quotient_s32(th_x, 13, 0) * 104];
-    const s32 v65 = run1[j63 + quotient_s32(th_x, 13, 0) * 104];
+    const f32 v64 = run0[j63 + quotient_1 * 104];
+    const s32 v65 = run1[j63 + quotient_1 * 104];
     f32 v66 = v64;
     s32 v67 = v65;
     #pragma unroll 8
@@ -169,8 +168,8 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
       v57 = v72 ? v76 : v57;
       const s32 v77 = v72 ? v76 : v75;
       const s32 j78 = clamp_s32(0, v77, 99);
-      const f32 v79 = run0[j78 + quotient_s32(th_x, 13, 0) * 104];
-      const s32 v80 = run1[j78 + quotient_s32(th_x, 13, 0) * 104];
+      const f32 v79 = run0[j78 + quotient_1 * 104];
+      const s32 v80 = run1[j78 + quotient_1 * 104];
       const f32 v81 = v72 ? v61 : v79;
       const s32 v82 = v72 ? v62 : v80;
       v61 = v81;

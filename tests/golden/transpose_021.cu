@@ -12,17 +12,16 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const f32 *__restrict__ p0, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ f32 tile0[1056];
-  if ((th_x & 31) + remainder_s32(bl_x, 6, 0) * 32 <= 169) {
-    const s32 j1 = (th_x & 31) + remainder_s32(bl_x, 6, 0) * 32;
+  const s32 quotient_1 = quotient_s32(bl_x, 6, 0);
+  if ((th_x & 31) + (bl_x - quotient_1 * 6) * 32 <= 169) {
+    const s32 j1 = (th_x & 31) + (bl_x - quotient_1 * 6) * 32;
     #pragma unroll 8
     for (s32 r0 = 0; r0 < 8; r0++) {
-      const f32 v2 = p0[r0 * 680 + j1 + (th_x >> 5) * 170 + quotient_s32(bl_x, 6, 0) * 5440];
+      const f32 v2 = p0[r0 * 680 + j1 + (th_x >> 5) * 170 + quotient_1 * 5440];
       const f32 v3 = exp_f32(v2);
       tile0[th_x + r0 * 132 + (th_x >> 5)] = v3;
     }
@@ -30,11 +29,11 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const f32 
   __syncthreads();
   #pragma unroll 8
   for (s32 r4 = 0; r4 < 8; r4++) {
-    if (r4 * 4 + (th_x >> 5) + remainder_s32(bl_x, 6, 0) * 32 <= 169) {
-      const s32 j5 = r4 * 4 + (th_x >> 5) + remainder_s32(bl_x, 6, 0) * 32;
+    if (r4 * 4 + (th_x >> 5) + (bl_x - quotient_1 * 6) * 32 <= 169) {
+      const s32 j5 = r4 * 4 + (th_x >> 5) + (bl_x - quotient_1 * 6) * 32;
       const f32 v6 = tile0[th_x * 33 + r4 * 4 - (th_x >> 5) * 1055];
       const f32 v7 = abs_f32(v6);
-      o0[j5 * 160 + quotient_s32(bl_x, 6, 0) * 32 + quotient_s32(bl_x, 30, 0) * 27040 + (th_x & 31)] = v7;
+      o0[j5 * 160 + quotient_1 * 32 + quotient_s32(bl_x, 30, 0) * 27040 + (th_x & 31)] = v7;
     }
   }
 }

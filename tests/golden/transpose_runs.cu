@@ -24,13 +24,14 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ s8 tile0[3168];
+  const s32 quotient_1 = quotient_s32(bl_x, 6, 0);
   __align__(16) s8 x0[2];
   __align__(16) s8 x1[4];
   #pragma unroll 12
   for (s32 r0 = 0; r0 < 12; r0++) {
-    if (remainder_s32(bl_x, 6, 0) * 48 + remainder_s32(th_x - r0 * 16 + 192, 48, 0) <= 254) {
-      const s32 j1 = remainder_s32(bl_x, 6, 0) * 48 + remainder_s32(th_x - r0 * 16 + 192, 48, 0);
-      *(s8x2 *)(x0) = *(const s8x2 *)(p0 + (j1 * 2 + quotient_s32(bl_x, 6, 0) * 16320 + quotient_s32(th_x + r0 * 128, 48, 0) * 510));
+    if ((bl_x - quotient_1 * 6) * 48 + remainder_s32(th_x - r0 * 16 + 192, 48, 0) <= 254) {
+      const s32 j1 = (bl_x - quotient_1 * 6) * 48 + remainder_s32(th_x - r0 * 16 + 192, 48, 0);
+      *(s8x2 *)(x0) = *(const s8x2 *)(p0 + (j1 * 2 + quotient_1 * 16320 + quotient_s32(th_x + r0 * 128, 48, 0) * 510));
       const s8 v3_1 = x0[0];
       tile0[th_x * 2 + r0 * 256 + quotient_s32(th_x + r0 * 128, 48, 0) * 3] = v3_1;
       const s8 v3_2 = x0[1];
@@ -40,8 +41,8 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
   __syncthreads();
   #pragma unroll 6
   for (s32 r4 = 0; r4 < 6; r4++) {
-    if (quotient_s32(th_x + r4 * 128, 24, 0) + remainder_s32(bl_x, 6, 0) * 32 <= 169) {
-      const s32 j5 = quotient_s32(th_x + r4 * 128, 24, 0) + remainder_s32(bl_x, 6, 0) * 32;
+    if (quotient_s32(th_x + r4 * 128, 24, 0) + (bl_x - quotient_1 * 6) * 32 <= 169) {
+      const s32 j5 = quotient_s32(th_x + r4 * 128, 24, 0) + (bl_x - quotient_1 * 6) * 32;
       const s8 v7_1 = tile0[th_x * 100 + r4 * 1103 + (quotient_s32(th_x - r4 + 6, 3, 0) - 2) * 96 - quotient_s32(th_x + r4 * 8, 24, 0) * 3165];
       x1[0] = v7_1;
       const s8 v7_2 = tile0[th_x * 100 + r4 * 1103 + (quotient_s32(th_x - r4 + 1 + 6, 3, 0) - 2) * 96 - quotient_s32(th_x + r4 * 8, 24, 0) * 3165 + 1];
@@ -50,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
       x1[2] = v7_3;
       const s8 v7_4 = tile0[th_x * 100 + r4 * 1103 + (quotient_s32(th_x - r4 + 6, 3, 0) - 2) * 96 - quotient_s32(th_x + r4 * 8, 24, 0) * 3165 + 99];
       x1[3] = v7_4;
-      store_vector_4(o0 + (j5 * 480 + quotient_s32(bl_x, 6, 0) * 96 + remainder_s32(th_x + r4 * 8, 24, 0) * 4), x1);
+      store_vector_4(o0 + (j5 * 480 + quotient_1 * 96 + remainder_s32(th_x + r4 * 8, 24, 0) * 4), x1);
     }
   }
 }

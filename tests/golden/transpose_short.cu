@@ -11,8 +11,6 @@ static __device__ s32 quotient_s32(s32 x, s32 divisor, s32 shift) {
   return (s32)((u64)(u32)x * reciprocal >> (32 + shift));
 }
 
-static __device__ s32 remainder_s32(s32 x, s32 divisor, s32 shift) { return x - quotient_s32(x, divisor, shift) * divisor; }
-
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
   memcpy(words, from, 4);
@@ -24,14 +22,15 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) u8 tile0[3072];
+  const s32 quotient_1 = quotient_s32(bl_x, 40, 0);
   __align__(16) u8 x0[4];
   __align__(16) u8 x1[4];
   __align__(16) u8 x2[4];
   #pragma unroll 6
   for (s32 r0 = 0; r0 < 6; r0++) {
-    if (th_x + r0 * 128 + remainder_s32(bl_x, 40, 0) * 768 <= 29999) {
-      const s32 j1 = th_x + r0 * 128 + remainder_s32(bl_x, 40, 0) * 768;
-      *(u8x4 *)(x0) = *(const u8x4 *)(p0 + (j1 * 4 + quotient_s32(bl_x, 40, 0) * 120000));
+    if (th_x + r0 * 128 + (bl_x - quotient_1 * 40) * 768 <= 29999) {
+      const s32 j1 = th_x + r0 * 128 + (bl_x - quotient_1 * 40) * 768;
+      *(u8x4 *)(x0) = *(const u8x4 *)(p0 + (j1 * 4 + quotient_1 * 120000));
       const u8 v3_1 = x0[0];
       x1[0] = v3_1;
       const u8 v3_2 = x0[1];
@@ -46,8 +45,8 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
   __syncthreads();
   #pragma unroll 6
   for (s32 r4 = 0; r4 < 6; r4++) {
-    if (th_x + remainder_s32(bl_x, 40, 0) * 256 + (r4 & 1) * 128 <= 9999) {
-      const s32 j5 = th_x + remainder_s32(bl_x, 40, 0) * 256 + (r4 & 1) * 128;
+    if (th_x + (bl_x - quotient_1 * 40) * 256 + (r4 & 1) * 128 <= 9999) {
+      const s32 j5 = th_x + (bl_x - quotient_1 * 40) * 256 + (r4 & 1) * 128;
       const u8 v7_1 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535];
       x2[0] = v7_1;
       const u8 v7_2 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535 + 3];
@@ -56,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
       x2[2] = v7_3;
       const u8 v7_4 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535 + 9];
       x2[3] = v7_4;
-      store_vector_4(o0 + (j5 * 4 + quotient_s32(bl_x, 40, 0) * 120000 + (r4 >> 1) * 40000), x2);
+      store_vector_4(o0 + (j5 * 4 + quotient_1 * 120000 + (r4 >> 1) * 40000), x2);
     }
   }
 }

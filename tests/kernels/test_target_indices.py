@@ -1,5 +1,10 @@
 """Index expressions as C: random ones, wide and negative ones, against the core's own evaluation."""
 
+import ctypes
+import itertools
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -114,6 +119,96 @@ def test_cuda_divides_by_products() -> None:
         place // 1000, 1024, 2**21
     )
     assert "/ (s64)1000" in cuda_text_of(place // 1000, 1024, 2**22)
+
+
+def cuda_lines(*statements: ir.Statement, threads: int = 96) -> list[str]:
+    """The lines of a kernel for CUDA of these statements, which may define variable 6, `i`, and count with variable 7, `r`."""
+    variables = {"i": ("let", 0, 99), "r": ("loop", 0, 9)}
+    text = write(kernel(statements, [result(0, "s64", threads)], BLOCKS, threads, **variables), TARGETS["cuda"])
+    return [line.strip() for line in text[text.index("const s32 th_x") :].splitlines()]
+
+
+def stored_if(bound: int, value: SymbolicExpr) -> ir.If:
+    return ir.If((ir.Within(TH_X, bound, bound),), (ir.Store("o0", (TH_X,), ir.IndexValue(value)),))
+
+
+def test_cuda_names_quotients_that_several_branches_need() -> None:
+    """Where their variables are defined; remainders by them are differences, but for masks."""
+    i = variable(6)
+    values = [
+        TH_X // 3,
+        TH_X % 3,
+        TH_X // 4 % 5,
+        TH_X // 20 + 1,
+        TH_X // 12 * 8,
+        TH_X // 12 + BL_X // 7,
+        TH_X // 3 % 4,
+        i // 9,
+        i % 9,
+    ]
+    lines = cuda_lines(
+        stored_if(0, values[0]), ir.LetIndex(6, TH_X + BL_X), *(stored_if(k, v) for k, v in enumerate(values[1:], 1))
+    )
+    assert [line for line in lines if "quotient_s32" in line] == [
+        "const s32 quotient_1 = quotient_s32(th_x, 3, 0);",
+        "const s32 quotient_2 = quotient_s32(th_x, 20, 0);",
+        "const s32 quotient_3 = quotient_s32(th_x, 12, 0);",
+        "const s32 quotient_4 = quotient_s32(i, 9, 0);",
+        "o0[th_x] = (s64)(quotient_3 + quotient_s32(bl_x, 7, 0));",
+    ]
+    assert lines.index("const s32 i = th_x + bl_x;") + 1 == lines.index("const s32 quotient_4 = quotient_s32(i, 9, 0);")
+    for text in (
+        "quotient_1",
+        "th_x - quotient_1 * 3",
+        "quotient_3 * 8",
+        "(quotient_1 & 3)",
+        "quotient_4",
+        "i - quotient_4 * 9",
+        "(th_x >> 2) - quotient_2 * 5",
+    ):
+        assert f"o0[th_x] = (s64){text if ' ' not in text or text == '(quotient_1 & 3)' else f'({text})'};" in lines
+
+
+def test_cuda_names_no_quotients_of_counters_or_by_shifts_or_of_other_numbers() -> None:
+    r = variable(7)
+    for value in (r // 3, TH_X // 8, (TH_X - BL_X) // 3, (TH_X * 10**8 + BL_X) // 1_000_003):
+        loop = ir.For(7, constant(0), constant(9), 1, (stored_if(1, value), stored_if(2, value)))
+        assert not [line for line in cuda_lines(loop) if "quotient_1" in line]
+
+
+#: What a C compiler needs to take a kernel for CUDA as a function of one thread.
+OF_ONE_THREAD = """#define __global__
+#define __device__
+#define __restrict__ restrict
+#define __launch_bounds__(threads)
+struct { int x, y, z; } threadIdx, blockIdx;
+"""
+
+
+def cuda_values_of(expressions: list[SymbolicExpr], folder: Path) -> list[np.ndarray]:
+    """Each expression as the kernel for CUDA computes it in two branches: by a C compiler, thread by thread."""
+    place = (BL_X * THREADS + TH_X) * 7 + LOOP + 3
+    stores = tuple(ir.Store(f"o{k}", (place,), ir.IndexValue(e)) for k, e in enumerate(expressions))
+    odd = ir.If((ir.Within(TH_X % 2, 1, 1),), stores, stores)
+    buffers = [result(k, "s64", BLOCKS * THREADS * 7) for k in range(len(expressions))]
+    loop = [ir.For(6, constant(-3), constant(4), 1, (odd,))]
+    text = write(kernel(loop, buffers, BLOCKS, THREADS, loop=("loop", -3, 3)), TARGETS["cuda"])
+    (folder / "kernel.c").write_text(OF_ONE_THREAD + text.replace('extern "C"', ""))
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-w", "-o", folder / "kernel.so", folder / "kernel.c"], check=True)
+    library = ctypes.CDLL(str(folder / "kernel.so"))
+    thread, block = (ctypes.c_int.in_dll(library, name) for name in ("threadIdx", "blockIdx"))
+    values = [np.zeros(BLOCKS * THREADS * 7, np.int64) for _ in expressions]
+    for block.value, thread.value in itertools.product(range(BLOCKS), range(THREADS)):
+        library.kernel_under_test(*(ctypes.c_void_p(v.ctypes.data) for v in values))
+    return values
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_expressions_for_cuda(seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    expressions = [random_expression(rng, int(rng.integers(1, 4))) for _ in range(40)] + (WIDE if seed == 0 else [])
+    for expression, got in zip(expressions, cuda_values_of(expressions, tmp_path), strict=True):
+        np.testing.assert_array_equal(got, expected(expression), err_msg=str(expression))
 
 
 @pytest.mark.parametrize("most", [1, 5, 1000, 99_999, 2**20 + 7, 2**31 - 1])

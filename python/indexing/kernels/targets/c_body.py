@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from indexing._core import constant, variable
+from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import keeps_best, loads_of, may_leave
 from indexing.kernels.targets.c_atomics import write_atomic
-from indexing.kernels.targets.c_index import IndexWriter
+from indexing.kernels.targets.c_index import ATOM, IndexWriter, repeated_quotients
 from indexing.kernels.targets.c_statements import StatementWriter
 from indexing.kernels.targets.c_unit import TranslationUnit
 
@@ -36,6 +37,9 @@ class BodyWriter(StatementWriter):
         self._copied: set[str] = set()
         self._within: dict[int, frozenset[str]] = {}  # the buffers of statements, by their ids
         self._is_entry = False
+        self._outermost = depth
+        self._repeated: list[SymbolicExpr] = []  # quotients to be named
+        self._defined: set[int] = set()  # index variables of all that follows
 
     # ------------------------------------------------------------ blocks
 
@@ -48,7 +52,23 @@ class BodyWriter(StatementWriter):
             elif buffer.space == "local":
                 self._undeclared[buffer.name] = buffer
         self._copied, self._is_entry = copied, True
+        if self.target.has_reciprocals:
+            self._repeated = repeated_quotients(kernel.body, self.index.intervals)
+            self._defined = {k for k, v in enumerate(self.variables) if v.kind == "thread"}
+            self._name_quotients()
         self.block(kernel.body)
+
+    def _name_quotients(self) -> None:
+        """Name quotients of variables that are defined here, for all blocks that follow: compilers find a quotient again only
+        below the block that computes it, not in branches beside it.
+        """
+        for quotient in self._repeated:
+            if quotient not in self.index.quotients and self._defined.issuperset(quotient.used_variables()):
+                text = self.index.written(quotient)
+                if not text.wide:
+                    name = self.fresh("quotient")
+                    self.line(f"const {self.unit.use('s32')} {name} = {text.text};")
+                    self.index.quotients[quotient] = replace(text, text=name, precedence=ATOM)
 
     def block(self, block: ir.Block) -> None:
         """All statements of a block."""
@@ -59,6 +79,9 @@ class BodyWriter(StatementWriter):
                 self._if(statement, self.target.scalar_branch)
             else:
                 self.statement(statement)
+            if self._repeated and self.depth == self._outermost and isinstance(statement, ir.LetIndex):
+                self._defined.add(statement.variable)
+                self._name_quotients()
 
     def _declare_locals(self, block: ir.Block) -> None:
         """Declare local memory here, unless a nested block has all uses of it and runs once for each thread."""

@@ -7,11 +7,13 @@ multiplied by its reciprocal: a compiler does so with more instructions, as it k
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from indexing._core import Interval, SymbolicExpr
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import expressions_in
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
@@ -48,6 +50,7 @@ class IndexWriter:
             k for k, v in enumerate(variables) if v.kind in ("thread", "parameter")
         }  # after loops are unrolled
         self.named: dict[SymbolicExpr, IndexText] = {}  # expressions that have a name at the current point
+        self.quotients: dict[SymbolicExpr, IndexText] = {}  # quotients that have a name from here to the end
 
     def c_type(self, expression: SymbolicExpr) -> str:
         """`s32` or `s64`: the type of `text(expression)`."""
@@ -65,10 +68,24 @@ class IndexWriter:
         if number is not None:
             return self._variable(number)
         done: list[IndexText] = []
-        for (kind, values, operands), node in zip(expression.nodes(), expression.postorder(), strict=True):
-            own = self.named.get(node) if operands else None
+        nodes, order = expression.nodes(), expression.postorder()
+        for (kind, values, operands), node in zip(nodes, order, strict=True):
+            own = (self.named.get(node) or self.quotients.get(node)) if operands else None
+            if own is None and kind == "mod" and self.quotients:
+                own = self._remainder(node, order[operands[0]], order[operands[1]], done[operands[0]])
             done.append(own or self._node(kind, values, node, [done[o] for o in operands]))
         return done[-1]
+
+    def _remainder(
+        self, node: SymbolicExpr, dividend: SymbolicExpr, divisor: SymbolicExpr, text: IndexText
+    ) -> IndexText | None:
+        """The remainder by a quotient that has a name; None if that has none, or a mask takes fewer instructions."""
+        value = divisor.constant_value
+        quotient = self.quotients.get(dividend // divisor) if value and not _is_mask(value) else None
+        if quotient is None:
+            return None
+        difference = f"{text.as_operand(SUM)} - {quotient.text} * {value}"
+        return self._finish(difference, SUM, False, node.range(self.intervals))
 
     def variable_type(self, variable: int, last: int = 0) -> str:
         """The type of an index variable that takes values up to `last`, which may exceed its interval."""
@@ -143,7 +160,7 @@ class IndexWriter:
         wide = a.wide or b.wide
         left, right = self._as(a, wide), self._as(b, wide)
         divisor = b.lower if b.lower == b.upper else 0
-        if divisor > 0 and divisor & (divisor - 1) == 0 and kind in ("floordiv", "mod"):
+        if _is_mask(divisor) and kind in ("floordiv", "mod"):
             shift = divisor.bit_length() - 1
             if kind == "floordiv":  # shifting right rounds down, also for negative numbers
                 return self._finish(f"{left.as_operand(ATOM)} >> {shift}", SHIFT, wide, bounds)
@@ -176,6 +193,27 @@ class IndexWriter:
         return self._finish(text, precedence, a.wide, bounds)
 
 
+def repeated_quotients(block: ir.Block, intervals: Sequence[Interval]) -> list[SymbolicExpr]:
+    """The quotients of numbers from 0 to INT32_MAX by constants that are no powers of two, those of remainders too, which
+    several statements of a block need; what others are computed from first.
+    """
+    counts: Counter[SymbolicExpr] = Counter()
+    for s in ir.statements(block):
+        own: dict[SymbolicExpr, None] = {}
+        for expression in expressions_in(s):
+            order = expression.postorder()
+            for kind, _, operands in expression.nodes():
+                divisor = order[operands[1]].constant_value if kind in ("floordiv", "mod") else None
+                if not divisor or _is_mask(divisor):
+                    continue
+                dividend = order[operands[0]]
+                bounds = dividend.range(intervals)
+                if 0 <= bounds.lower <= bounds.upper <= INT32_MAX:
+                    own[dividend // divisor] = None
+        counts.update(own.keys())
+    return [q for q, count in counts.items() if count > 1]
+
+
 def reciprocal_shift(divisor: int, most: int) -> int:
     """The shift with which the upper half of a product with a reciprocal is the quotient of all numbers from 0 to `most`.
 
@@ -187,6 +225,11 @@ def reciprocal_shift(divisor: int, most: int) -> int:
     while most * (-(2 ** (32 + shift)) % divisor) >= 2 ** (32 + shift):
         shift += 1
     return shift
+
+
+def _is_mask(divisor: int) -> bool:
+    """Whether remainders by a divisor are masks: whether it is a power of two."""
+    return divisor > 0 and divisor & (divisor - 1) == 0
 
 
 def _fits(lower: int, upper: int) -> bool:
