@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import ml_dtypes  # noqa: F401  registers the narrow types with numpy
 import numpy as np
 import pytest
 
 import indexing as ix
+from kernels import compiled
 from reached import check
 
 SEEDS = range(12)
@@ -171,7 +173,16 @@ def test_copies(opcode: str, shape: str) -> None:
 
 
 def test_sizes_that_are_set_and_asked_for() -> None:
-    check(program("s32[4] set-dimension-size(p0, p1), dimensions={0}", "s32[4]", "s32[]"), only_bounds=[1])
+    text = program("s32[4] set-dimension-size(p0, p1), dimensions={0}", "s32[4]", "s32[]")
+    whole, part = (text.replace("parameter(1)", f"constant({n})") for n in (4, 3))
+    check(whole, operands=[0])
+    x = np.arange(4, dtype=np.int32)
+    assert compiled(whole, device="cpu")(x).tolist() == ix.evaluate(text, x, np.int32(4)).tolist() == [0, 1, 2, 3]
+    for run in (partial(ix.evaluate, part), compiled(part, device="cpu")):
+        with pytest.raises(
+            ix.IndexingError, match="r is .*, but 3 elements of dimension 0 are in use; write <=4 as its size"
+        ):
+            run(x)
     root = check(program("s32[] get-dimension-size(p0), dimensions={1}", "s32[4,6]"))
     assert ix.evaluate(root.computation.module, np.zeros((4, 6), np.int32)) == 6
 

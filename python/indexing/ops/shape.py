@@ -148,11 +148,15 @@ def _get_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
 
 
 def _set_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
-    """The first elements of a bounded dimension; all elements of another one."""
+    """The first elements of a bounded dimension; of another one, whose elements are all in use, the size is checked."""
     array, (dimension,) = only_array(operands[0]), i.ints("dimensions")
-    if not i.shape.is_dynamic(dimension):
-        return array
     size = int(only_array(operands[1]))
+    if not i.shape.is_dynamic(dimension):
+        whole = i.shape.dimensions[dimension]
+        if size != whole:
+            used = f"but {size} elements of dimension {dimension} are in use"
+            raise IndexingError(f"{i.name} is {i.shape}, {used}; write <={whole} as its size")
+        return array
     if not 0 <= size <= array.shape[dimension]:
         raise IndexingError(
             f"{i.name}: {size} is no size for a dimension with {array.shape[dimension]} elements in use"
