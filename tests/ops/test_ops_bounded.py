@@ -33,6 +33,34 @@ def test_only_elements_in_use_take_part(n):
         np.testing.assert_array_equal(got, want)
 
 
+LESS = "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GT }\n"
+
+
+@pytest.mark.parametrize("n", [0, 2, 4, 6])
+def test_sizes_follow_from_those_of_the_operand(n):
+    padded = np.zeros(2 * n + 1 if n else 2, np.float32)
+    padded[1 : 2 * n : 2] = X[:n]
+    for body, want in [
+        ("f32[<=3,2] reshape(d)", X[:n].reshape(-1, 2)),
+        ("f32[2,<=3] reshape(d)", X[:n].reshape(2, -1)),
+        ("f32[<=13] pad(d, z), padding=1_1_1", padded),
+        ("f32[<=6] sort(d), dimensions={0}, to_apply=less", X[:n][::-1]),
+    ]:
+        got = ix.evaluate(LESS + program(["ROOT r = " + body]), X, np.int32(n))
+        assert got.shape == want.shape
+        np.testing.assert_array_equal(got, want)
+
+
+def test_sizes_that_do_not_follow_are_refused():
+    for body, error, message in [
+        ("f32[<=3,2] reshape(d)", ix.UnsupportedOp, "the 3 elements in use do not tell the sizes .* dynamic-reshape"),
+        ("f32[<=3,<=2] reshape(d)", ix.UnsupportedOp, "the 3 elements in use do not tell the sizes"),
+        ("f32[<=2] pad(d, z), padding=-2_-2", ix.IndexingError, "takes away more elements than are in use"),
+    ]:
+        with pytest.raises(error, match=message):
+            ix.evaluate(program(["ROOT r = " + body]), X, np.int32(3))
+
+
 def test_a_dimension_in_the_middle():
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     text = """ENTRY e {
@@ -78,9 +106,7 @@ def test_operands_must_have_equal_sizes_in_use():
     [
         "f32[] dot(d, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
         "f32[<=6] iota(), iota_dimension=0",
-        "f32[<=8] pad(d, z), padding=1_1",
         "f32[<=6] broadcast(z), dimensions={}",
-        "f32[<=3,2] reshape(d)",
     ],
 )
 def test_what_the_reference_cannot_compute_is_refused_by_name(operation):

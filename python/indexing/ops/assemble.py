@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexing._core import SymbolicExpr
+from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.element import moves
@@ -88,7 +89,13 @@ def _pad_from_input(i: Instruction, operand: int) -> Indexing:
 
 def _pad(i: Instruction, operands: Sequence[HloValue]) -> Array:
     x, value = only_array(operands[0]), only_array(operands[1])
-    out = np.full(i.shape.dimensions, value, dtype=i.shape.dtype)
+    sizes = i.shape.dimensions
+    if i.shape.is_bounded:
+        steps = zip(x.shape, i.padding(), strict=True)
+        sizes = tuple(low + n + max(n - 1, 0) * interior + high for n, (low, high, interior) in steps)
+        if min(sizes) < 0:
+            raise IndexingError(f"{i.name}: the padding takes away more elements than are in use")
+    out = np.full(sizes, value, dtype=i.shape.dtype)
     into, of = [], []
     for size, new_size, (low, _, interior) in zip(x.shape, out.shape, i.padding(), strict=True):
         step = interior + 1
@@ -123,6 +130,7 @@ OPS: tuple[Op, ...] = (
         _pad_from_input,
         moves.pad,
         exactness="exact; a bound for the padding value",
+        bounded=True,
         operations=no_operations,
     ),
 )

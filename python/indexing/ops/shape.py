@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from indexing._core import constant
-from indexing.errors import IndexingError
+from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction
 from indexing.hlo.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
 from indexing.lazy import np
@@ -79,7 +79,16 @@ def _reshape_from_input(i: Instruction, operand: int) -> Indexing:
 
 
 def _reshape(i: Instruction, operands: Sequence[HloValue]) -> Array:
-    return np.reshape(only_array(operands[0]), i.shape.dimensions)
+    """Of a dimension with a bound, as many elements are in use as the others leave."""
+    array = only_array(operands[0])
+    if not i.shape.is_bounded:
+        return np.reshape(array, i.shape.dimensions)
+    sizes = [-1 if i.shape.is_dynamic(d) else size for d, size in enumerate(i.shape.dimensions)]
+    others = math.prod(size for size in sizes if size >= 0)
+    if sizes.count(-1) > 1 or not others or array.size % others:
+        used = f"the {array.size} elements in use do not tell the sizes of {i.shape}"
+        raise UnsupportedOp(f"{i.name}: {used}; state them by a dynamic-reshape")
+    return array.reshape(sizes)
 
 
 def _bitcast_from_output(i: Instruction, output: int) -> Indexing:
@@ -183,7 +192,14 @@ COPY = _moves("copy", "out[i] = in[i]", same_indices, operand_itself, bounded=Tr
 OPS: tuple[Op, ...] = (
     _moves("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast),
     TRANSPOSE,
-    _moves("reshape", "out[i] = in[j], equal row-major positions", _reshape_from_output, _reshape, _reshape_from_input),
+    _moves(
+        "reshape",
+        "out[i] = in[j], equal row-major positions",
+        _reshape_from_output,
+        _reshape,
+        _reshape_from_input,
+        bounded=True,
+    ),
     _moves(
         "bitcast",
         "out[i] = in[j], equal positions in memory",

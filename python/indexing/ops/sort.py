@@ -99,6 +99,7 @@ SORT = Op(
     sort_output_to_input,
     RunsComputations(sort_reference),
     calls="combines",
+    bounded=True,
     by_rows=True,
     operations=_sort_operations,
 )
