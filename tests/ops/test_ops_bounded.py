@@ -55,6 +55,11 @@ def test_sizes_that_do_not_follow_are_refused():
     for body, error, message in [
         ("f32[<=3,2] reshape(d)", ix.UnsupportedOp, "the 3 elements in use do not tell the sizes .* dynamic-reshape"),
         ("f32[<=3,<=2] reshape(d)", ix.UnsupportedOp, "the 3 elements in use do not tell the sizes"),
+        (
+            "f32[12] concatenate(d, d), dimensions={0}",
+            ix.IndexingError,
+            r"\(6,\), not f32\[12\]; .* as bounds too: <=8",
+        ),
         ("f32[<=2] pad(d, z), padding=-2_-2", ix.IndexingError, "takes away more elements than are in use"),
     ]:
         with pytest.raises(error, match=message):

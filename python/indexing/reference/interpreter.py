@@ -122,7 +122,9 @@ def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue
         return None
     array = np.asarray(value)
     if not sizes_fit(array.shape, shape):
-        raise IndexingError(f"{instruction.name}: {instruction.opcode} gave shape {array.shape}, not {shape}")
+        bounded = any(o.shape.is_bounded for o in instruction.operands)
+        remedy = "; as its operands have bounds, write its sizes as bounds too: <=8" if bounded else ""
+        raise IndexingError(f"{instruction.name}: {instruction.opcode} gave shape {array.shape}, not {shape}{remedy}")
     return array if array.dtype == shape.dtype else array.astype(shape.dtype)
 
 
