@@ -72,3 +72,22 @@ def test_a_product_of_a_transposed_array_is_right() -> None:
     executable = compiled(text, device="cpu")
     assert "transpose" in [k.emitter for k in executable.kernels]
     np.testing.assert_allclose(np.asarray(executable(x, w)), x.reshape(1024, 256) @ w, rtol=1e-4, atol=1e-4)
+
+
+def test_what_a_transpose_computes_is_no_result_of_another_kernel() -> None:
+    """The product of a matrix with its conjugate transpose, both of the same two real arrays, which are slices."""
+    text = """ENTRY e {
+  x = f32[2,8,512] parameter(0)
+  first = f32[1,8,512] slice(x), slice={[0:1], [0:8], [0:512]}
+  re = f32[8,512] reshape(first)
+  second = f32[1,8,512] slice(x), slice={[1:2], [0:8], [0:512]}
+  im = f32[8,512] reshape(second)
+  z = c64[8,512] complex(re, im)
+  negated = f32[8,512] negate(im)
+  conjugate = c64[8,512] complex(re, negated)
+  t = c64[512,8] transpose(conjugate), dimensions={1,0}
+  ROOT d = c64[8,8] dot(z, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}"""
+    x = np.random.default_rng(0).normal(size=(2, 8, 512)).astype(np.float32)
+    z = x[0].astype(np.float64) + 1j * x[1]
+    np.testing.assert_allclose(compiled(text, "cpu")(x), z @ z.conj().T, atol=1e-3)

@@ -262,8 +262,7 @@ class _FusionPlanner:
     def _kernel(self, proposal: Proposal) -> PlannedFusion:
         kernel = PlannedFusion(proposal.root, set(proposal.nodes), proposal.outputs)
         self.kernel_of.update(dict.fromkeys(proposal.nodes, kernel))
-        if proposal.root not in self.group_of:
-            self.facts.take(proposal.nodes, proposal.outputs)
+        self.facts.take(proposal.nodes, proposal.outputs)
         return kernel
 
     def _grown(self, node: Node) -> Proposal:
