@@ -183,42 +183,9 @@ impl EquationSolver {
 
 /// The node rebuilt from the solutions for its operands; `None` if one has none.
 fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Option<Expr>> {
-    if arena.as_constant(e).is_some() {
-        return Ok(Some(e));
-    }
     let mut complete = arena.as_variable(e).is_none();
-    let mut pairs = Vec::new();
-    arena.for_each_operand(e, |o| match new.get(&o) {
-        Some(n) => pairs.push((o, *n)),
-        None => complete = false,
-    });
-    if !complete {
-        return Ok(None);
-    }
-    let map: HashMap<Expr, Expr> = pairs.into_iter().collect();
-    let node = arena.node(e);
-    let at = |o: &Expr| map[o];
-    Ok(Some(match node {
-        Node::Variable(_) | Node::Constant(_) => e,
-        Node::FloorDiv(a, b) => arena.floordiv(map[&a], map[&b])?,
-        Node::Mod(a, b) => arena.modulo(map[&a], map[&b])?,
-        Node::Product(args) => {
-            let args: Vec<Expr> = args.iter().map(at).collect();
-            arena.product(&args)?
-        }
-        Node::Min(args) => {
-            let args: Vec<Expr> = args.iter().map(at).collect();
-            arena.minimum(&args)?
-        }
-        Node::Max(args) => {
-            let args: Vec<Expr> = args.iter().map(at).collect();
-            arena.maximum(&args)?
-        }
-        Node::Sum(constant, terms) => {
-            let terms: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff, map[&t.expr])).collect();
-            arena.sum(constant, &terms)?
-        }
-    }))
+    arena.for_each_operand(e, |o| complete &= new.contains_key(&o));
+    complete.then(|| arena.with_operands(e, |o| new[&o])).transpose()
 }
 
 /// Whether the results of a simplified map, whose domain the scratch memory holds, determine the variables `wanted`; false may be

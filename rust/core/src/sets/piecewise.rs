@@ -6,7 +6,7 @@ use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder};
 use crate::map::names::Names;
 use crate::map::piecewise_map::{check_count, check_signatures, PiecewiseMap};
-use crate::map::simplify::compose_simplified;
+use crate::map::simplify::{compose_simplified, simplify};
 use crate::sets::membership::{membership, parts_outside, Conjunction};
 use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
@@ -102,7 +102,11 @@ impl Work<'_> {
     }
 
     /// The parts of a map at which none of the conjunctions holds.
-    fn outside(&mut self, part: IndexingMap, conjunctions: &[Conjunction]) -> Result<Vec<IndexingMap>> {
+    pub(super) fn outside(
+        &mut self,
+        part: IndexingMap,
+        conjunctions: &[Conjunction],
+    ) -> Result<Vec<IndexingMap>> {
         let mut rest = vec![part];
         for conjunction in conjunctions {
             let mut next = Vec::new();
@@ -134,6 +138,29 @@ impl Work<'_> {
         b.pieces().iter().try_fold(a.pieces().to_vec(), |rest, piece| self.without(rest, piece))
     }
 
+    /// A point of the domain, found by bisecting its box; `None` if there is none.
+    pub(super) fn first_point(&mut self, map: &IndexingMap) -> Result<Option<Vec<i64>>> {
+        if self.is_empty(map)? {
+            return Ok(None);
+        }
+        let mut map = simplify(self.arena, self.scratch, map, PointVariables::Replace)?;
+        for v in 0..map.num_variables() {
+            loop {
+                let own = map.interval(v);
+                if own.is_point() {
+                    break;
+                }
+                let middle = (i128::from(own.lower) + i128::from(own.upper)).div_euclid(2) as i64;
+                let lower = restricted(self.arena, &map, v, Interval::new(own.lower, middle))?;
+                map = match self.is_empty(&lower)? {
+                    true => restricted(self.arena, &map, v, Interval::new(middle + 1, own.upper))?,
+                    false => lower,
+                };
+            }
+        }
+        Ok(Some(map.intervals().map(|i| i.lower).collect()))
+    }
+
     /// Whether all maps are empty: false if one has a point, although others are not decided.
     fn are_empty(&mut self, maps: &[IndexingMap]) -> Result<bool> {
         let answers: Vec<Result<bool>> = maps.iter().map(|m| self.is_empty(m)).collect();
@@ -142,6 +169,12 @@ impl Work<'_> {
         }
         answers.into_iter().try_fold(true, |all, answer| Ok(all && answer?))
     }
+}
+
+fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
+    let mut builder = map.to_builder(arena);
+    builder.intervals[v] = interval;
+    builder.build(arena)
 }
 
 /// The pairs of `a` that `b` does not have, in disjoint pieces where those of `a` are disjoint.

@@ -1,10 +1,10 @@
 //! Relations between two maps: their intersection, and a point where they differ.
 
 use crate::error::{counted, Error, Result};
-use crate::expr::{Arena, Expr};
+use crate::expr::Arena;
 use crate::interval::Interval;
-use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
-use crate::map::simplify::simplify;
+use crate::map::indexing_map::{IndexingMap, MapKind};
+use crate::sets::membership::membership;
 use crate::sets::work::Work;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
@@ -58,6 +58,21 @@ pub fn intersect(
     both.build(arena)
 }
 
+/// The map with its range variables as dimensions: each point has one result.
+fn as_function(arena: &mut Arena, map: &IndexingMap) -> Result<IndexingMap> {
+    let mut builder = map.to_builder(arena);
+    builder.num_dims += std::mem::take(&mut builder.num_ranges);
+    builder.build(arena)
+}
+
+/// The map without results, on the domain that these leave it.
+fn domain_of(arena: &mut Arena, map: &IndexingMap) -> Result<IndexingMap> {
+    let mut builder = map.to_builder(arena);
+    builder.state_conditions(arena)?;
+    builder.results.clear();
+    builder.build(arena)
+}
+
 /// A point of one of the domains where two maps differ; `None` if they are equal, in their domains and in all results.
 ///
 /// Errors: the maps differ in their numbers of variables or results; it is not decided within the work limit.
@@ -94,49 +109,24 @@ pub fn difference(
     if let Some(point) = sampled_difference(work.arena, a, b)? {
         return Ok(Some(point));
     }
-    // The maps are equal if each part in which they could differ, a map of its own, is empty.
-    let mut different = None;
-    for_each_differing_part(&mut work, a, b, |work, part| {
-        if work.is_over() {
-            return Err(Error::undecided("whether the maps differ"));
-        }
-        if !work.is_empty(&part)? {
-            different = work.first_point(&part)?;
-        }
-        Ok(different.is_some())
-    })?;
-    Ok(different)
+    let (one, other) = (as_function(work.arena, a)?, as_function(work.arena, b)?);
+    if let Some(point) = work.first_outside(one.clone(), &other)? {
+        return Ok(Some(point));
+    }
+    let (one, other) = (domain_of(work.arena, &one)?, domain_of(work.arena, &other)?);
+    work.first_outside(other, &one)
 }
 
 impl Work<'_> {
-    /// A point of the domain, found by bisecting its box; `None` if there is none.
-    pub(super) fn first_point(&mut self, map: &IndexingMap) -> Result<Option<Vec<i64>>> {
-        if self.is_empty(map)? {
+    /// A point at which the results of a map are not those of another one.
+    fn first_outside(&mut self, map: IndexingMap, other: &IndexingMap) -> Result<Option<Vec<i64>>> {
+        if map == *other {
             return Ok(None);
         }
-        let mut map = simplify(self.arena, self.scratch, map, PointVariables::Replace)?;
-        for v in 0..map.num_variables() {
-            loop {
-                let own = map.interval(v);
-                if own.is_point() {
-                    break;
-                }
-                let middle = (i128::from(own.lower) + i128::from(own.upper)).div_euclid(2) as i64;
-                let lower = restricted(self.arena, &map, v, Interval::new(own.lower, middle))?;
-                map = match self.is_empty(&lower)? {
-                    true => restricted(self.arena, &map, v, Interval::new(middle + 1, own.upper))?,
-                    false => lower,
-                };
-            }
-        }
-        Ok(Some(map.intervals().map(|i| i.lower).collect()))
+        let conjunctions = membership(self, other)?;
+        let rest = self.outside(map, &conjunctions)?;
+        rest.iter().find_map(|part| self.first_point(part).transpose()).transpose()
     }
-}
-
-fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval) -> Result<IndexingMap> {
-    let mut builder = map.to_builder(arena);
-    builder.intervals[v] = interval;
-    builder.build(arena)
 }
 
 /// A point where the maps differ, among random corners and inner points of both boxes.
@@ -177,57 +167,4 @@ fn pick(i: Interval, choice: u64, value: u64) -> i64 {
         1 => i.upper,
         _ => (i128::from(i.lower) + i128::from(value) % (i.count() as i128)) as i64,
     }
-}
-
-/// Calls `f` with each part in which the maps may differ: the points in one domain only, and those in both with different
-/// results. Stops when `f` returns true.
-fn for_each_differing_part(
-    work: &mut Work<'_>,
-    a: &IndexingMap,
-    b: &IndexingMap,
-    mut f: impl FnMut(&mut Work<'_>, IndexingMap) -> Result<bool>,
-) -> Result<()> {
-    let (mut first, mut second) = (a.to_builder(work.arena), b.to_builder(work.arena));
-    first.state_conditions(work.arena)?;
-    second.state_conditions(work.arena)?;
-    for (one, two) in [(&first, &second), (&second, &first)] {
-        let bounds = two.intervals.iter().enumerate();
-        let bounds: Vec<_> = bounds.map(|(v, i)| (work.arena.variable(v as u32), *i)).collect();
-        for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
-            if for_each_side(work, one, e, i, &mut f)? {
-                return Ok(());
-            }
-        }
-    }
-    let mut both = first.clone();
-    both.constraints.extend_from_slice(&second.constraints);
-    for (v, w) in both.intervals.iter_mut().zip(&second.intervals) {
-        *v = v.intersect(*w);
-    }
-    for k in 0..first.results.len() {
-        let difference = work.arena.sub(first.results[k], second.results[k])?;
-        if for_each_side(work, &both, difference, Interval::point(0), &mut f)? {
-            return Ok(());
-        }
-    }
-    Ok(())
-}
-
-/// Calls `f` with `map` restricted to `e` below `interval`, then above it, until `f` returns true.
-fn for_each_side(
-    work: &mut Work<'_>,
-    map: &MapBuilder,
-    e: Expr,
-    interval: Interval,
-    f: &mut impl FnMut(&mut Work<'_>, IndexingMap) -> Result<bool>,
-) -> Result<bool> {
-    for side in interval.complement() {
-        let mut part = map.clone();
-        part.add_constraint(work.arena, e, side);
-        let closed = part.build(work.arena)?;
-        if closed.kind() == MapKind::Defined && f(work, closed)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
