@@ -23,7 +23,7 @@ def public_names(module: object) -> list[str]:
     """Names that a module exports and that are no modules themselves."""
     names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
     values = ((n, getattr(module, n)) for n in sorted(names))
-    return [n for n, value in values if not inspect.ismodule(value) and n != "TYPE_CHECKING"]
+    return [n for n, value in values if not inspect.ismodule(value)]
 
 
 def members(kind: type) -> list[str]:
