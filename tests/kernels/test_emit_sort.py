@@ -233,11 +233,13 @@ def test_long_rows_are_sorted_in_passes(size: int, others: list[str]) -> None:
     assert emitters[0] == "sort" and set(emitters[1:]) <= {"merge", "loop"} and "merge" in emitters
 
 
-def test_dimensions_that_are_not_adjacent_in_memory_are_transposed() -> None:
-    x = np.random.default_rng(8).integers(0, 99, (100, 64)).astype(np.float32)
+@pytest.mark.parametrize(("columns", "emitters"), [(64, ["sort"]), (2500, ["transpose", "sort", "transpose"])])
+def test_dimensions_that_are_not_adjacent_in_memory_are_transposed(columns: int, emitters: list[str]) -> None:
+    """But where two launches take longer than elements that are moved one by one."""
+    x = np.random.default_rng(8).integers(0, 99, (100, columns)).astype(np.float32)
     kernels, (got,) = planned(sort("less", ["f32"], x.shape, 0), [x])
     same(got, np.sort(x, axis=0))
-    assert [k.emitter for k in kernels] == ["transpose", "sort", "transpose"]
+    assert [k.emitter for k in kernels] == emitters
 
 
 @pytest.mark.parametrize("sizes", [(100, 64), (3, 4, 50)])

@@ -58,7 +58,7 @@ def group_sort(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
 
 
 def _replacement(i: Instruction, device: Device) -> Computation | None:
-    """The passes that a sort, or a top-k, is replaced by; None where its rows are neither long nor apart in memory."""
+    """The passes that a sort, or a top-k, is replaced by; None where its rows are not long, and beside in memory or few."""
     if traits_of(i) is TOPK:
         bytes_ = storage_bytes(i.operands[0].shape.element_type) + ORDER_BYTES
         return top_by_sorting(i, longest_run(bytes_, device)) if i.shape.leaves[0].element_count else None
@@ -67,7 +67,15 @@ def _replacement(i: Instruction, device: Device) -> Computation | None:
         return None
     most = _longest(i, device)
     is_beside = all(major_to_minor(s)[-1] == runs.dimension for s in (i.shape.leaves[0], i.operands[0].shape))
-    return None if runs.size <= most and is_beside else sort_in_passes(i, most)
+    return None if runs.size <= most and (is_beside or _is_small(i, device)) else sort_in_passes(i, most)
+
+
+def _is_small(sort: Instruction, device: Device) -> bool:
+    """Whether two launches, of kernels that turn the array before and after, take longer than a sector for each element."""
+    sector = device.memory.sector_bytes
+    scattered = sum(2 * s.element_count * (sector - storage_bytes(s.element_type)) for s in sort.shape.leaves)
+    turned = sum(4 * s.element_count * storage_bytes(s.element_type) for s in sort.shape.leaves)
+    return scattered - turned <= 2 * device.after_another().launch_seconds * device.reached_bandwidth
 
 
 def _longest(sort: Instruction, device: Device) -> int:
