@@ -102,7 +102,7 @@ typedef enum indexing_limit {
 typedef struct indexing_prediction {
     size_t size;       /* sizeof(indexing_prediction), which the caller sets too */
     double resident;   /* blocks that a processor holds at a time; 0: it can't be launched */
-    double occupancy;  /* share of a processor's threads that they fill */
+    double occupancy;  /* share of a processor's threads that they fill; 0 where no limit of threads is stated */
     double waves;      /* how often all processors are filled */
     double time;       /* seconds; infinite where it can't be launched */
     double limit;      /* what limits it: an indexing_limit */
@@ -210,8 +210,8 @@ indexing_status indexing_map_count(const indexing_map *map, uint64_t *out);
 indexing_status indexing_map_is_empty(const indexing_map *map, bool *out);
 
 /* The predictions of `count` kernels on a device. INDEXING_INVALID_ARGUMENT for sizes that aren't those of the structs, a device
- * without processors or warps, numbers that are negative or NaN, and work for which the device has no rate;
- * indexing_last_error_item says of which demand. */
+ * without processors or warps, numbers that are negative, NaN or infinite (rates may be infinite), and work for which the device
+ * has no rate; indexing_last_error_item says of which demand. */
 indexing_status indexing_predict(const indexing_device *device, const indexing_demand *demands, size_t count, indexing_prediction *predictions);
 
 /* Starts a predictor. `command` is its program and arguments, ended by a NULL, such as {"/opt/venv/bin/python", "-m", "indexing",

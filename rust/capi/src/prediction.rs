@@ -47,11 +47,11 @@ pub unsafe extern "C" fn indexing_predict(
         // SAFETY: the header asks for `count` predictions, whose sizes are set.
         let predictions = unsafe { slice_mut(predictions, count, "predictions") }?;
         let device = device.check("device")?;
-        check_device(device)?;
+        device.check()?;
         for (k, (demand, place)) in demands.iter().zip(&mut *predictions).enumerate() {
             demand
                 .check("demand")
-                .and_then(|demand| check_demand(demand, device))
+                .and_then(|demand| Ok(device.check_demand(demand)?))
                 .and_then(|()| place.check("prediction").map(|_| ()))
                 .map_err(|failure| failure.of_item(k))?;
         }
@@ -60,42 +60,4 @@ pub unsafe extern "C" fn indexing_predict(
         }
         Ok(())
     })
-}
-
-/// A machine has processors and warps; none of its figures is negative or no number.
-fn check_device(d: &Device) -> Result<(), Failure> {
-    for (name, figure) in [("processors", d.processors), ("warp_size", d.warp_size)] {
-        if !(figure > 0.0 && figure.is_finite()) {
-            return Err(Failure::argument(&format!("device.{name} is {figure}; expected a positive number")));
-        }
-    }
-    check_figures("device", Device::NAMES, &d.figures())
-}
-
-/// No figure of a demand is negative or no number, and the device has a rate for all work that it asks for.
-fn check_demand(d: &Demand, device: &Device) -> Result<(), Failure> {
-    check_figures("demand", Demand::NAMES, &d.figures())?;
-    let work = [
-        ("memory", d.memory, "memory_rate", device.memory_rate),
-        ("moved", d.moved, "cache_rate", device.cache_rate),
-        ("passes", d.passes, "pass_rate", device.pass_rate),
-        ("operations", d.operations, "operation_rate", device.operation_rate),
-        ("issued", d.issued, "issue_rate", device.issue_rate),
-        ("updates", d.updates, "update_rate", device.update_rate),
-    ];
-    match work.iter().find(|(_, amount, _, rate)| *amount > 0.0 && *rate == 0.0) {
-        None => Ok(()),
-        Some((name, amount, rate, _)) => {
-            Err(Failure::argument(&format!("demand.{name} is {amount}, and device.{rate} is 0")))
-        }
-    }
-}
-
-fn check_figures(what: &str, names: &[&str], figures: &[f64]) -> Result<(), Failure> {
-    match names.iter().zip(figures).find(|(_, figure)| figure.is_nan() || **figure < 0.0) {
-        None => Ok(()),
-        Some((name, figure)) => {
-            Err(Failure::argument(&format!("{what}.{name} is {figure}; expected 0 or a positive number")))
-        }
-    }
 }

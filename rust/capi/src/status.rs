@@ -83,6 +83,7 @@ impl From<Error> for Failure {
             ErrorKind::InvalidMap => Status::InvalidMap,
             ErrorKind::DivisionByZero => Status::DivisionByZero,
             ErrorKind::Unsupported => Status::Unsupported,
+            ErrorKind::InvalidArgument => Status::InvalidArgument,
             _ => Status::Internal, // a kind that the header lacks
         };
         Failure { status, message: error.message().to_owned(), offset: error.offset(), item: None }

@@ -244,6 +244,8 @@ fn machines_and_demands_that_make_no_sense_are_refused_by_name() {
     refused(predict(without, fine, size), "set it to sizeof(indexing_device)", usize::MAX);
     let lost = WithSize::new(of_threads(64.0).with(|d| d.updates = f64::NAN));
     refused(predict(WithSize::new(machine()), lost, size), "demand.updates is NaN", 1);
+    let endless = WithSize::new(of_threads(64.0).with(|d| d.blocks = f64::INFINITY));
+    refused(predict(WithSize::new(machine()), endless, size), "demand.blocks is inf", 1);
     let idle = WithSize::new(of_threads(64.0).with(|d| d.operations = 5.0));
     refused(predict(WithSize::new(machine()), idle, size), "device.operation_rate is 0", 1);
     refused(predict(WithSize::new(machine()), fine, 8), "prediction.size is 8", 1);

@@ -16,6 +16,8 @@ pub enum ErrorKind {
     DivisionByZero,
     /// A question that cannot be answered within the work allowed.
     Unsupported,
+    /// A figure that makes no sense: of a device or a demand.
+    InvalidArgument,
 }
 
 /// An error: its kind, a message for a person, and where it is known the byte offset in the text.

@@ -4,6 +4,8 @@
 //!
 //! The laws are those of docs/prediction.md. Nothing here is measured.
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// Structs of figures, which have names.
 macro_rules! figures {
     ($($(#[$about:meta])* pub struct $name:ident { $($(#[$what:meta])* pub $figure:ident: f64,)* })*) => {$(
@@ -115,7 +117,7 @@ figures! {
     pub struct Prediction {
         /// Blocks that a processor holds at a time; 0: it can't be launched.
         pub resident: f64,
-        /// The share of a processor's threads that they fill.
+        /// The share of a processor's threads that they fill; 0 where no limit of threads is stated.
         pub occupancy: f64,
         /// The number of times that all processors are filled.
         pub waves: f64,
@@ -137,7 +139,45 @@ const ISSUE: usize = 4;
 const MAX_SLOWDOWN: f64 = 1.5;
 
 impl Device {
-    /// The prediction for a kernel that asks for `d`.
+    /// An error for a device on which no kernel has a time: without processors or warps, or with a figure that is negative, NaN,
+    /// or infinite and no rate. The message names the field.
+    ///
+    /// ```
+    /// use indexing_core::Device;
+    ///
+    /// let error = Device::default().with(|d| d.processors = f64::NAN).check().unwrap_err();
+    /// assert_eq!(error.to_string(), "device.processors is NaN; expected a positive number");
+    /// ```
+    pub fn check(&self) -> Result<()> {
+        for (name, figure) in [("processors", self.processors), ("warp_size", self.warp_size)] {
+            if !(figure > 0.0 && figure.is_finite()) {
+                return Err(refused(format!("device.{name} is {figure}; expected a positive number")));
+            }
+        }
+        check_figures("device", Self::NAMES, &self.figures(), |name| name.ends_with("_rate"))
+    }
+
+    /// An error for a demand with a figure that is negative, NaN or infinite, or with work for which this device has no rate.
+    pub fn check_demand(&self, d: &Demand) -> Result<()> {
+        check_figures("demand", Demand::NAMES, &d.figures(), |_| false)?;
+        let work = [
+            ("memory", d.memory, "memory_rate", self.memory_rate),
+            ("moved", d.moved, "cache_rate", self.cache_rate),
+            ("passes", d.passes, "pass_rate", self.pass_rate),
+            ("operations", d.operations, "operation_rate", self.operation_rate),
+            ("issued", d.issued, "issue_rate", self.issue_rate),
+            ("updates", d.updates, "update_rate", self.update_rate),
+        ];
+        match work.iter().find(|(_, amount, _, rate)| *amount > 0.0 && *rate == 0.0) {
+            None => Ok(()),
+            Some((name, amount, rate, _)) => {
+                Err(refused(format!("demand.{name} is {amount}, and device.{rate} is 0")))
+            }
+        }
+    }
+
+    /// The prediction for a kernel that asks for `d`. It means nothing for what [`Device::check`] or [`Device::check_demand`]
+    /// refuses.
     ///
     /// ```
     /// use indexing_core::{Demand, Device};
@@ -160,9 +200,10 @@ impl Device {
         let launch = self.launch + self.block * (d.blocks / self.processors).ceil();
         let least = launch.max(self.latency);
         let fixed = if launch < self.latency { LATENCY } else { LAUNCH };
+        let filled = resident * warps * self.warp_size;
         Prediction {
             resident,
-            occupancy: resident * warps * self.warp_size / self.threads,
+            occupancy: if self.threads > 0.0 { filled / self.threads } else { 0.0 },
             waves,
             time: launch + self.latency + work,
             limit: if work < least { fixed } else { limit } as f64,
@@ -227,6 +268,7 @@ impl Device {
         of(waves * held, waves) + if rest > 0.0 { of(rest, 1.0) } else { 0.0 }
     }
 
+    /// Blocks that a processor holds at a time: without any limit, all that it gets.
     fn resident(&self, d: &Demand, warps: f64) -> f64 {
         let of = |limit: f64, each: f64| {
             if limit > 0.0 && each > 0.0 {
@@ -236,11 +278,37 @@ impl Device {
             }
         };
         let of_warp = (d.registers * self.warp_size / 256.0).ceil() * 256.0;
-        of(self.threads, warps * self.warp_size)
+        let held = of(self.threads, warps * self.warp_size)
             .min(of(self.blocks, 1.0))
             .min(of(self.registers, of_warp * warps))
-            .min(of(self.shared_bytes, d.shared_bytes))
+            .min(of(self.shared_bytes, d.shared_bytes));
+        if held == f64::INFINITY {
+            (d.blocks / self.processors).ceil().max(1.0)
+        } else {
+            held
+        }
     }
+}
+
+fn check_figures(
+    what: &str,
+    names: &[&str],
+    figures: &[f64],
+    may_be_infinite: fn(&str) -> bool,
+) -> Result<()> {
+    let odd = |name: &str, figure: f64| {
+        figure.is_nan() || figure < 0.0 || (figure == f64::INFINITY && !may_be_infinite(name))
+    };
+    match names.iter().zip(figures).find(|(name, figure)| odd(name, **figure)) {
+        None => Ok(()),
+        Some((name, figure)) => {
+            Err(refused(format!("{what}.{name} is {figure}; expected 0 or a positive number")))
+        }
+    }
+}
+
+fn refused(message: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, message)
 }
 
 #[cfg(test)]
@@ -299,6 +367,47 @@ mod tests {
         assert_eq!(resident(Demand { shared_bytes: 49_000.0, ..copy() }), 4.0);
         let too_large = GPU.predict(&Demand { shared_bytes: 300_000.0, ..copy() });
         assert_eq!((too_large.resident, too_large.time), (0.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn a_processor_without_limits_holds_all_blocks_that_it_gets() {
+        let free = Device::default().with(|d| (d.processors, d.warp_size, d.memory_rate) = (4.0, 32.0, 1e9));
+        let kernel = Demand { blocks: 10.0, threads: 32.0, memory: 1e9, ..Demand::default() };
+        let p = free.predict(&kernel);
+        assert_eq!((p.resident, p.occupancy, p.waves), (3.0, 0.0, 10.0 / 12.0));
+        assert!((p.time - 1.0).abs() < 1e-12, "{p:?}");
+        assert_eq!(free.predict(&Demand { blocks: 0.0, ..kernel }).resident, 1.0);
+    }
+
+    #[test]
+    fn figures_that_make_no_sense_are_refused_by_name() {
+        let refused =
+            |device: Device, demand: Demand| device.check().and_then(|()| device.check_demand(&demand));
+        assert_eq!(refused(GPU, copy()), Ok(()));
+        for (k, name) in Device::NAMES.iter().enumerate() {
+            for odd in [f64::NAN, -1.0, f64::INFINITY] {
+                let mut figures = GPU.figures();
+                figures[k] = odd;
+                let said = refused(Device::of_figures(figures), copy());
+                let fine = odd == f64::INFINITY && name.ends_with("_rate");
+                let start = format!("device.{name} is {odd}; expected");
+                assert!(said.map_or_else(|e| e.message().starts_with(&start), |()| fine), "{name} {odd}");
+            }
+        }
+        for (k, name) in Demand::NAMES.iter().enumerate() {
+            for odd in [f64::NAN, -1.0, f64::INFINITY] {
+                let mut figures = copy().figures();
+                figures[k] = odd;
+                let error = refused(GPU, Demand::of_figures(figures)).unwrap_err();
+                assert_eq!(
+                    error.message(),
+                    format!("demand.{name} is {odd}; expected 0 or a positive number")
+                );
+            }
+        }
+        let idle = Device { pass_rate: 0.0, ..GPU };
+        let error = refused(idle, Demand { passes: 2.0, ..copy() }).unwrap_err();
+        assert_eq!(error.message(), "demand.passes is 2, and device.pass_rate is 0");
     }
 
     #[test]
