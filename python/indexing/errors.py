@@ -2,6 +2,10 @@
 
 from collections.abc import Iterable
 
+#: How much alike names are that may be mistaken for each other: twice the letters in common, of those of both.
+MIN_SIMILAR = 0.7
+MIN_ABRIDGED = 3  #: letters of a name that may stand for a longer one
+
 
 class IndexingError(Exception):
     """The base of this package's errors: a message that says what is wrong, where, and what to do."""
@@ -49,17 +53,24 @@ def at_place(message: str, line: int, column: int, source_line: str, caret: int,
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """The end of a message about a name that does not exist: the most similar of those that do, if one is similar."""
+    """The end of a message about a name that does not exist: one that it abridges, or the most similar, if one is similar."""
     from difflib import get_close_matches  # for errors alone
 
-    near = get_close_matches(name, list(names), 1)
+    known = list(names)
+    abridged = sorted((other for other in known if len(name) >= MIN_ABRIDGED and other.startswith(name)), key=len)
+    near = [*abridged, *get_close_matches(name, known, 1, MIN_SIMILAR)]
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class UnsupportedOp(IndexingError):
-    """A program or a request that this package cannot handle: which op, and what is supported instead."""
+    """A program or a request that this package cannot handle: which op, and what is supported instead.
+
+    `line` and `column`, from 1, are those of an instruction in HLO text; None where none is meant.
+    """
 
     id = "unsupported-op"
+    line: int | None = None
+    column: int | None = None
 
 
 class InvalidMap(IndexingError):

@@ -69,11 +69,13 @@ def test_what_is_wrong_with_a_request_is_its_answer_and_the_next_is_answered() -
         request(hlo=TRANSPOSE, plans={"tile": ["a"]}): "expected one dimension of integers",
     }
     parse = request(hlo="ENTRY f {\n  p = f32[8] parameter(0)\n  ROOT n = f32[9] negate(p)\n}", id=1)
-    answers = served([*wrong, b"", parse, request(hlo=SCALAR)])
+    opcode = request(hlo="ENTRY f {\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] nosuch(p)\n}", id=2)
+    answers = served([*wrong, b"", parse, opcode, request(hlo=SCALAR)])
     for answer, message in zip(answers, wrong.values(), strict=False):
         assert message in answer["error"] and answer["kind"] != "internal"
-    *_, place, last = answers
-    assert len(answers) == len(wrong) + 2 and "error" not in last
+    *_, place, unknown, last = answers
+    assert len(answers) == len(wrong) + 3 and "error" not in last
+    assert [unknown[name] for name in ("id", "kind", "line", "column")] == [2, "unsupported-op", 3, 8]
     assert (place["id"], place["kind"], place["line"], place["column"]) == (1, "parse-error", 3, 19)
 
 

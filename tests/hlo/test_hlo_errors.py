@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import indexing as ix
+from indexing.errors import did_you_mean
+from indexing.ops.registry import REGISTRY
 
 PROGRAM = """\
 HloModule sample, entry_computation_layout={(f32[2,3]{1,0}, s32[])->(f32[3]{0}, f32[])}, num_partitions=2
@@ -341,6 +343,15 @@ def test_an_unknown_opcode_stands_where_it_is_written(ask: Callable[[ix.hlo.Inst
         r"line 4, column 8: b: opcode 'addd' is not one of HLO's \d+ known opcodes; did you mean 'add'\?", message
     )
     assert (line, caret) == ("  ROOT b = f32[] addd(a, a)", "       ^")
+
+
+@pytest.mark.parametrize(
+    "name, meant",
+    [("addd", "add"), ("tanspose", "transpose"), ("exp", "exponential"), ("mul", "multiply"), ("sin", "sine")]
+    + [(name, "") for name in ("nosuch", "gte", "xy", "e", "")],
+)
+def test_a_hint_names_what_was_abridged_or_nearly_written(name: str, meant: str) -> None:
+    assert did_you_mean(name, REGISTRY) == (f"; did you mean {meant!r}?" if meant else "")
 
 
 def test_a_row_of_another_computation_is_refused() -> None:

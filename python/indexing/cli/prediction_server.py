@@ -48,10 +48,10 @@ def answer_to(line: bytes, predict: Any) -> dict[str, Json]:
             raise CommandLineError(f"a request is an object with {', '.join(FIELDS)}")
         identity = request.get("id")
         answered = predict(request)
-    except ix.ParseError as error:
-        answered = {"error": str(error), "kind": error.id, "line": error.line, "column": error.column}
     except ix.IndexingError as error:
         answered = {"error": str(error), "kind": error.id}
+        if isinstance(error, ix.ParseError | ix.UnsupportedOp) and error.line is not None:
+            answered |= {"line": error.line, "column": error.column}
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # no request ends the others, not by a panic of the core either

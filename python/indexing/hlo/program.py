@@ -192,9 +192,12 @@ class Instruction(AttributeReader):
         raise self._bad(key, "a computation")
 
     @takes(message=of_type(str))
-    def at_place(self, message: str) -> str:
-        """The message with the instruction's position in the text, its line, and a caret under its name."""
-        return at_place(message, *self._tables.place(self._id), self.module.file)
+    def unsupported(self, message: str) -> UnsupportedOp:
+        """The error with the instruction's position in the text, its line, and a caret under its name."""
+        line, column, excerpt, caret = self._tables.place(self._id)
+        error = UnsupportedOp(at_place(message, line, column, excerpt, caret, self.module.file))
+        error.line, error.column = line, column
+        return error
 
     def _bad(self, key: str, wanted: str) -> ParseError:
         line, column, excerpt, caret = self._tables.place(self._id)

@@ -241,7 +241,9 @@ def fused_computation(fusion: Part) -> Computation:
     """The computation that a kernel computes. Raises UnsupportedOp unless it is one fusion."""
     if isinstance(fusion, Instruction):
         if not fusion.is_fusion:
-            raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
+            raise UnsupportedOp(
+                f"{fusion.name} is a {fusion.opcode} by itself; kernels are made of fusions and of whole computations"
+            )
         return fusion.called[0]
     computation = fusion
     if _is_fused(computation):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from indexing.errors import UnsupportedOp, did_you_mean
+from indexing.errors import did_you_mean
 from indexing.hlo import Instruction
 from indexing.ops import (
     assemble,
@@ -60,9 +60,7 @@ def op_of(instruction: Instruction) -> Op:
     op = REGISTRY.get(instruction.opcode)
     if op is None:
         known = f"opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
-        raise UnsupportedOp(
-            instruction.at_place(f"{instruction.name}: {known}{did_you_mean(instruction.opcode, REGISTRY)}")
-        )
+        raise instruction.unsupported(f"{instruction.name}: {known}{did_you_mean(instruction.opcode, REGISTRY)}")
     return op
 
 
