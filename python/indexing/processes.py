@@ -26,6 +26,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 TICK = 1.0  # seconds between two calls of `on_tick`, at most
 MAX_DEATHS = 2  # an item is given up after so many processes died of it
+MAX_KILLED_STARTS = 3  # processes that are killed one after another before they have started
 MEBIBYTE = 1 << 20
 MIN_ROOM = 32 * MEBIBYTE  # what a process may allocate before it works on anything, at least
 # Reserved memory counts as allocated where it is writable: the core's allocator reserves a gibibyte that it may never use.
@@ -35,6 +36,7 @@ _NO_ROOM = "{} MiB of memory are too few for a process of this package, before i
 _NO_START = (
     "worker processes can't start (exit status {}): does the script call this below `if __name__ == '__main__':`?"
 )
+_KILLED = "worker processes are killed (signal {}) before they have started, {} in a row: is there enough memory?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class _Pool(Generic[Item, Result]):
     limits: Limits
     waiting: deque[tuple[Item, int]]
     workers: list[_Worker[Item]] = field(default_factory=list)
+    killed_starts: int = 0
 
     def start(self, count: int) -> None:
         """Begin processes."""
@@ -139,7 +142,7 @@ class _Pool(Generic[Item, Result]):
         if not worker.has_started:
             if problem is not None:
                 raise IndexingError(problem)
-            worker.has_started = True
+            worker.has_started, self.killed_starts = True, 0
         elif worker.item is not None:
             yield result if problem is None else self.failed(worker.item, problem)
             worker.item = None
@@ -147,14 +150,23 @@ class _Pool(Generic[Item, Result]):
     def _died(self, worker: _Worker[Item]) -> Iterator[Result]:
         item, deaths = worker.item, worker.deaths + 1
         if not worker.has_started:
-            worker.process.join()
-            raise IndexingError(_NO_START.format(worker.process.exitcode))
+            self._check_start(worker.process)
         if item is not None and deaths < MAX_DEATHS:
             self.waiting.append((item, deaths))
         elif item is not None:
             most = self.limits.mebibytes
             yield self.failed(item, _DIED.format("there is" if most is None else f"the limit of {most} MiB"))
         self._replace(worker)
+
+    def _check_start(self, process: SpawnProcess) -> None:
+        """Raise IndexingError for a process that could not start, or if too many were killed before they had."""
+        process.join()
+        status = process.exitcode or 0
+        self.killed_starts += 1
+        if status >= 0:
+            raise IndexingError(_NO_START.format(status))
+        if self.killed_starts == MAX_KILLED_STARTS:
+            raise IndexingError(_KILLED.format(-status, self.killed_starts))
 
     def _replace(self, worker: _Worker[Item]) -> None:
         self._kill(worker)

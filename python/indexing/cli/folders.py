@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
 
 import indexing as ix
 from indexing.cli.answer import Answer
@@ -51,18 +55,19 @@ def check_no_folder_options(options: argparse.Namespace) -> None:
 
 def analyze_folder(options: argparse.Namespace) -> Answer:
     """Analyze all programs of a folder; print their number, and where the tables are."""
-    tables = ix.analyze_files(
-        options.file,
-        options.out,
-        options.device,
-        options.workers,
-        options.ray,
-        options.progress,
-        options.timeout,
-        options.memory,
-        options.retry_errors,
-        options.log,
-    )
+    with ended_in_order():
+        tables = ix.analyze_files(
+            options.file,
+            options.out,
+            options.device,
+            options.workers,
+            options.ray,
+            options.progress,
+            options.timeout,
+            options.memory,
+            options.retry_errors,
+            options.log,
+        )
     data: Json = {
         "programs": str(tables.programs),
         "fusions": str(tables.fusions),
@@ -80,6 +85,29 @@ def analyze_folder(options: argparse.Namespace) -> Answer:
     if not tables.analyzed + tables.known:
         lines = [f"{printable_name(options.file)} has no programs: no files but hidden ones and tables"]
     return Answer(data, lines, 1 if _has_failed(tables, options.max_errors) else 0)
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Let the signals by which schedulers and terminals end commands raise SystemExit: what was done is written first."""
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    is_main = threading.current_thread() is threading.main_thread()  # no other thread may set handlers
+    before = {number: signal.signal(number, _end) for number in ends if is_main and _is_default(number)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_default(number: signal.Signals) -> bool:
+    """Whether nobody handles a signal, as `nohup` does."""
+    return signal.getsignal(number) is signal.SIG_DFL
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)  # the second time ends it at once
+    raise SystemExit(128 + number)
 
 
 def _error_lines(errors: Mapping[str, str]) -> Iterator[str]:
