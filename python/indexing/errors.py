@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-#: How much alike names are that may be mistaken for each other: twice the letters in common, of those of both.
+#: The least likeness of names that may be mistaken for each other: twice the letters in common, of those of both.
 MIN_SIMILAR = 0.7
 MIN_ABRIDGED = 3  #: letters of a name that may stand for a longer one
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import indexing as ix
 from indexing.hlo import WindowDim
+from indexing.hlo.metadata import op_name
 
 
 def root(*lines: str) -> ix.hlo.Instruction:
@@ -25,6 +26,35 @@ def test_integers_and_flags() -> None:
     assert i.integer("braced") == 5
     assert i.flag("yes") and not i.flag("no") and not i.flag("absent")
     assert i.text("name") == "a b" and i.text("word") == "LT" and i.text("absent", "x") == "x"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        r"a\"b\\c",
+        r"\n\t\r\a\b\f\v\?\'",
+        r"\303\244\7\1234",
+        r"\x41z\xC3\xa4",
+        r"\u00e9\U0001F600",
+        "ä",
+        r"\\n\\\"",
+    ],
+)
+def test_strings_are_what_xla_reads(written: str) -> None:
+    """By the bytes of XLA's own protocol buffer."""
+    hlo_module_from_text = pytest.importorskip("jaxlib._hlo").hlo_module_from_text
+    call = f'c = f32[] custom-call(), custom_call_target="<{written}>", metadata={{op_name="[{written}]"}}'
+    named = root(call)
+    target, name = named.text("custom_call_target"), op_name(named)
+    assert target[1:-1] == name[1:-1] and len(target) > 2
+    read = hlo_module_from_text(f"HloModule m\nENTRY e {{ ROOT {call} }}").as_serialized_hlo_module_proto()
+    assert target.encode() in read and name.encode() in read
+
+
+def test_escapes_that_xla_refuses_stay_readable() -> None:
+    odd = opaque(r'number="\400\x414\ud800\U99999999", letter="\q", bytes="\303"')
+    assert odd.text("number") == r"\400\x414\ud800\U99999999"
+    assert (odd.text("letter"), odd.text("bytes")) == ("q", r"\xc3")
 
 
 @pytest.mark.parametrize(

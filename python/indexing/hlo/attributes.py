@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from indexing._core import HloModule
 from indexing.errors import ParseError
+from indexing.hlo.quoted import unescaped
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
 T = TypeVar("T")
@@ -52,14 +53,14 @@ class AttributeReader:
         raise self._bad(key, "true or false")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """An attribute as written, without the quotes of a string, else the default. Raises ParseError if there is neither."""
+        """An attribute as written, of a string its contents, else the default. Raises ParseError if there is neither."""
         value: str | None = self._tables.attribute(self._id, key)
         if value is None:
             if default is not None:
                 return default
             raise self._bad(key, "a value")
         if len(value) >= 2 and value[0] == value[-1] == '"':
-            return value[1:-1]
+            return unescaped(value[1:-1])
         return value
 
     def slices(self) -> tuple[tuple[int, int, int], ...]:

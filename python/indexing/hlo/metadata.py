@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from indexing.arguments import of_type
 from indexing.hlo.program import Instruction, Module
+from indexing.hlo.quoted import unescaped
 
 _FIELD = re.compile(r'\b(\w++)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
-_ESCAPED = re.compile(r"\\(.)")
 _ROW = re.compile(r'^(\d+) (?:"((?:[^"\\]|\\.)*)"|\{([^}]*)\})$', re.MULTILINE)
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?[\w.-]++[^=\n]*+(?<=\{)$", re.MULTILINE)
 _TABLE = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n((?:\d+ .*\n)+)", re.MULTILINE)
@@ -47,11 +47,7 @@ def source_place(instruction: Instruction) -> Place | None:
 
 def _fields(instruction: Instruction) -> dict[str, str]:
     text = instruction.attributes.get("metadata", "")
-    return {m[1]: _unescaped(m[2]) if m[2] is not None else m[3] for m in _FIELD.finditer(text)}
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(r"\1", text)
+    return {m[1]: unescaped(m[2]) if m[2] is not None else m[3] for m in _FIELD.finditer(text)}
 
 
 class _Frames:
@@ -81,7 +77,7 @@ def _tables(text: str) -> dict[str, dict[str, str]]:
     tables: dict[str, dict[str, str]] = {}
     for table in _TABLE.finditer(text[: _end_of_header(text)]):
         rows = _ROW.finditer(table[2])
-        tables[table[1]] = {m[1]: _unescaped(m[2]) if m[2] is not None else m[3] for m in rows}
+        tables[table[1]] = {m[1]: unescaped(m[2]) if m[2] is not None else m[3] for m in rows}
     return tables
 
 

@@ -29,9 +29,7 @@ _WORDS = {"true": True, "false": False}
 
 def backend_config(instruction: Instruction) -> Config:
     """The backend_config of a call, JSON (quoted or not) or a dictionary of attributes; empty if there is none."""
-    text = instruction.attributes.get("backend_config", "").strip()
-    if text.startswith('"'):
-        text = text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+    text = instruction.text("backend_config", "").strip()
     if not text or text == "{}":
         return {}
     try:
