@@ -12,7 +12,6 @@ from indexing.cli import main
 from indexing.cli.folders import ended_in_order
 
 COPY = "HloModule m{0}\nENTRY e {{ p = f32[64,1{0}] parameter(0) ROOT n = f32[64,1{0}] negate(p) }}"
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

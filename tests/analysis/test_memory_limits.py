@@ -58,13 +58,11 @@ def killed_at_start(folder: str, times: int) -> type[str]:
     return str
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_process_that_is_killed_before_it_has_started_is_replaced(tmp_path: Path) -> None:
     rows = by_processes([1, 2, 3], 1, KilledAtStart(tmp_path, MAX_KILLED_STARTS - 1), gave_up)
     assert list(rows) == ["1", "2", "3"] and len(os.listdir(tmp_path)) == MAX_KILLED_STARTS - 1
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_processes_that_are_always_killed_are_said(tmp_path: Path) -> None:
     with pytest.raises(ix.IndexingError, match=rf"killed \(signal 9\) .* {MAX_KILLED_STARTS} in a row"):
         list(by_processes([1, 2, 3], 1, KilledAtStart(tmp_path, 100), gave_up))
