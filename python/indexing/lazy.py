@@ -2,9 +2,15 @@
 
 `import indexing` loads maps alone. What works on programs imports numpy from here: it takes longer to load than a
 thousand maps to simplify, and starts threads, but only values of arrays need it.
+
+A process that forks while another thread imports a module can never import that module, for Python's lock of it has no owner
+any more. So `os.fork` waits for the imports of other threads that begin here.
 """
 
+import os
 import sys
+import time
+from _thread import get_ident  # as `threading` has it, which takes long to load
 
 __all__ = ["load_later", "ml_dtypes", "multiprocessing", "np"]
 TYPE_CHECKING = False  # typing takes as long to load as all maps need; importlib, types and __future__ as the half
@@ -14,9 +20,44 @@ else:
     ModuleType = type(sys)
 
 
+MAX_FORK_WAIT = 30.0  # seconds; an import may itself wait for what the forking thread holds
+_importing: dict[int, int] = {}  # by thread, how many imports it is inside of
+
+
+class _Import:
+    """Marks that this thread imports."""
+
+    def __enter__(self) -> None:
+        me = get_ident()
+        _importing[me] = _importing.get(me, 0) + 1
+
+    def __exit__(self, *error: object) -> None:
+        me = get_ident()
+        _importing[me] -= 1
+        if not _importing[me]:
+            del _importing[me]
+
+
+def _before_fork() -> None:
+    end = time.monotonic() + MAX_FORK_WAIT
+    while any(thread != get_ident() for thread in list(_importing)) and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def _after_fork_in_child() -> None:
+    for thread in list(_importing):
+        if thread != get_ident():
+            del _importing[thread]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork_in_child)
+
+
 def imported(name: str) -> ModuleType:
     """The module of this name, wherever its package is."""
-    __import__(name)
+    with _Import():
+        __import__(name)
     return sys.modules[name]
 
 
@@ -34,7 +75,8 @@ class Package(ModuleType):
         if home == self.__name__:
             value: object = imported(f"{home}.{name}")
         else:
-            value = getattr(__import__(home, fromlist=[name]), name)  # which may be a module
+            with _Import():
+                value = getattr(__import__(home, fromlist=[name]), name)  # which may be a module
         self.__dict__[name] = value
         return value
 

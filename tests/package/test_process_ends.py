@@ -8,12 +8,15 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 import indexing as ix
+from indexing import lazy
 from indexing.cached import cached_property
 from indexing.indexing_analysis.computations import maps_of
+from indexing.lazy import imported
 from indexing.runtime import host_memory
 from indexing.runtime.host_memory import MIN_POOLED, leased_bytes
 
@@ -101,6 +104,31 @@ def ends_well(work: Callable[[], object]) -> bool:
     os.kill(child, 9)
     os.waitpid(child, 0)
     return False
+
+
+def importing(name: str, until: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Thread:
+    """A thread that is inside of an import of a new module, until so."""
+    (tmp_path / f"{name}.py").write_text(f"import sys, time\nbegun = True\nwhile not ({until}): time.sleep(0.01)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    thread = threading.Thread(target=imported, args=[name])
+    thread.start()
+    while not hasattr(sys.modules.get(name), "begun"):
+        time.sleep(0.001)
+    return thread
+
+
+def test_a_fork_waits_for_imports_of_other_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = importing("loads_slowly", f"time.monotonic() > {time.monotonic() + 1}", tmp_path, monkeypatch)
+    assert ends_well(lambda: imported("loads_slowly"))
+    thread.join()
+
+
+def test_a_fork_does_not_wait_forever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lazy, "MAX_FORK_WAIT", 0.01)
+    thread = importing("waits_to_load", "hasattr(sys.modules[__name__], 'go')", tmp_path, monkeypatch)
+    assert ends_well(lambda: os._exit(len(lazy._importing)))  # whoever imported is not in the child
+    vars(sys.modules["waits_to_load"])["go"] = True
+    thread.join()
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")

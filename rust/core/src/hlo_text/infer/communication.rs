@@ -106,21 +106,21 @@ fn results(context: &ShapeContext, given: Option<ShapeId>) -> Result<Option<Vec<
 fn gathered(context: &ShapeContext, given: Option<ShapeId>) -> Result<()> {
     for (k, result) in results(context, given)?.unwrap_or_default().into_iter().enumerate() {
         if !multiplied(context, context.array(k)?, &context.shapes.table[result as usize])? {
-            return times_the_group(context, context.operands[k], result);
+            return Err(times_the_group(context, context.operands[k], result)?);
         }
     }
     Ok(())
 }
 
 /// The error of shapes for which `multiplied` is false.
-fn times_the_group(context: &ShapeContext, part: ShapeId, whole: ShapeId) -> Result<()> {
+fn times_the_group(context: &ShapeContext, part: ShapeId, whole: ShapeId) -> Result<super::HloError> {
     let dimension = context.one_dimension(context.shapes.table[part as usize].dimensions.len())?;
     let factor = match group_size(context)?.unwrap_or(1) {
         1 => "a multiple of it".to_owned(),
         size => format!("{size} times as large, as a group has {size} members"),
     };
     let (part, whole) = (context.shapes.text(part), context.shapes.text(whole));
-    Err(context.error(format!("{whole} must be {part}, but with dimension {dimension} {factor}")))
+    Ok(context.error(format!("{whole} must be {part}, but with dimension {dimension} {factor}")))
 }
 
 /// The operands of all replicas, concatenated.
@@ -163,7 +163,7 @@ fn operands_are(context: &ShapeContext, stated: ShapeId) -> Result<()> {
 pub(in super::super) fn reduce_scatter(context: &ShapeContext) -> Result<InferredShape> {
     for (k, result) in results(context, context.given)?.unwrap_or_default().into_iter().enumerate() {
         if !multiplied(context, &context.shapes.table[result as usize], context.array(k)?)? {
-            return times_the_group(context, result, context.operands[k]);
+            return Err(times_the_group(context, result, context.operands[k])?);
         }
     }
     Ok(InferredShape::Any)
