@@ -1,4 +1,7 @@
-"""The tutorials as notebooks: their text, and each example a cell that was run, with what a notebook shows of its value."""
+"""The tutorials as notebooks: their text, and each example a cell that was run, with what a notebook shows of its value.
+
+Graphs are laid out by this package: Graphviz's layout differs between its versions, and between the fonts of machines.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
+
+from indexing.show import graphviz_layout
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "notebooks"
@@ -23,7 +29,9 @@ RICH = {"text/latex": "_repr_latex_", "image/svg+xml": "_repr_svg_", "text/html"
 def notebook(text: str) -> str:
     """The notebook of a document, in the format that Jupyter reads."""
     names: dict[str, object] = {}
-    cells = [{"id": f"cell-{k}"} | cell for k, cell in enumerate(cells_of(ITSELF.sub("", text), names))]
+    with mock.patch.object(graphviz_layout, "is_available", lambda: False):
+        parts = list(cells_of(ITSELF.sub("", text), names))
+    cells = [{"id": f"cell-{k}"} | cell for k, cell in enumerate(parts)]
     for number, cell in enumerate((cell for cell in cells if cell["cell_type"] == "code"), start=1):
         for counted in (cell, *(o for o in cell["outputs"] if "execution_count" in o)):
             counted["execution_count"] = number

@@ -1,12 +1,14 @@
 """The pictures of README and of the documents: `python docs/pictures.py`. Each is there for light and for dark.
 
-The one of a page needs playwright and a Chromium (`CHROMIUM=` where it isn't on the path); without these it stays as it is.
+Graphviz's layout differs between its versions, and between the fonts of machines: a picture that says the same stays. The
+one of a page needs playwright and a Chromium (`CHROMIUM=` where it isn't on the path); without these it stays as it is.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -62,6 +64,12 @@ def bytes_of(picture: Picture) -> str:
     return picture.note.partition("; ")[2].replace("their ", "").removesuffix(" are asked for")
 
 
+def says_the_same(before: str, after: str) -> bool:
+    """Whether two pictures have the same texts, and the same colours and lines, wherever these stand."""
+    said = re.compile(r'>[^<]+</t|\b(?:fill|stroke|font|style)[a-z-]*="[^"]*"')
+    return sorted(said.findall(before)) == sorted(said.findall(after))
+
+
 def photograph_page(path: Path) -> None:
     """Write a picture of a report's page in both schemes."""
     from PIL import Image
@@ -84,7 +92,9 @@ def main() -> None:
     """Write each of them."""
     for name, picture in vector_pictures():
         for scheme, text in zip(SCHEMES, (picture, in_dark(picture)), strict=True):
-            (FOLDER / f"{name}-{scheme}.svg").write_text(text, encoding="utf-8")
+            file = FOLDER / f"{name}-{scheme}.svg"
+            if not (file.exists() and says_the_same(file.read_text(encoding="utf-8"), text)):
+                file.write_text(text, encoding="utf-8")
     try:
         photograph_page(FOLDER / "report_page")
     except ImportError as missing:

@@ -69,8 +69,12 @@ class UnsupportedOp(IndexingError):
     """
 
     id = "unsupported-op"
-    line: int | None = None
-    column: int | None = None
+
+    def __init__(self, message: str = "", line: int | None = None, column: int | None = None) -> None:
+        """`message` says what is not handled."""
+        self.line = line
+        self.column = column
+        super().__init__(message)
 
 
 class InvalidMap(IndexingError):

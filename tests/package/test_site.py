@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from check_links import dead_links
 from gather_site import on_a_page
+from pictures import says_the_same, vector_pictures
 
 import indexing as ix
 
@@ -59,6 +60,15 @@ def test_the_reference_has_all_public_names_by_topic(pages: dict[str, str]) -> N
         re.findall(r"^::: indexing\.(\w+)$", text, re.MULTILINE) for n, text in pages.items() if "reference_" in n
     ]
     assert sorted(name for names in listed for name in names) == sorted(ix.__all__) and len(listed) > 5
+
+
+def test_pictures_are_as_they_are_made() -> None:
+    for name, made in vector_pictures():
+        written = (ROOT / "docs" / "pictures" / f"{name}-light.svg").read_text(encoding="utf-8")
+        is_laid_out_here = name != "fusion_graph"
+        assert written == made if is_laid_out_here else says_the_same(written, made), "run: make docs"
+        assert not says_the_same(written, made.replace("</text>", "!</text>", 1))
+        assert not says_the_same(written, made.replace('fill="#', 'fill="#0', 1))
 
 
 def test_pictures_are_there_for_both_schemes(pages: dict[str, str]) -> None:

@@ -195,9 +195,7 @@ class Instruction(AttributeReader):
     def unsupported(self, message: str) -> UnsupportedOp:
         """The error with the instruction's position in the text, its line, and a caret under its name."""
         line, column, excerpt, caret = self._tables.place(self._id)
-        error = UnsupportedOp(at_place(message, line, column, excerpt, caret, self.module.file))
-        error.line, error.column = line, column
-        return error
+        return UnsupportedOp(at_place(message, line, column, excerpt, caret, self.module.file), line, column)
 
     def _bad(self, key: str, wanted: str) -> ParseError:
         line, column, excerpt, caret = self._tables.place(self._id)
