@@ -10,6 +10,8 @@ use crate::simplify::presburger::{IntegerDomain, Work};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
+type Pairs = SmallVec<[(usize, usize); 8]>;
+
 /// A law of all constraints as one system, of which some points were tried; returns whether there is no point.
 type ApplyToSystem = fn(&mut DomainSimplifier, &mut Simplifier<'_>, &Tried, &Law) -> bool;
 
@@ -39,12 +41,12 @@ static SYSTEM: [Row<ApplyToSystem>; 2] = [
 struct Tried {
     /// Whether one of them satisfies all constraints.
     has_point: bool,
-    /// The constraints that no point violates alone, by index, of those that may follow from another.
-    open: SmallVec<[usize; 8]>,
+    /// The pairs of constraints, by index, of which the first may follow from the second: none of them refutes it.
+    open: Pairs,
 }
 
 /// The number of points that are tried before.
-const SAMPLES: i128 = 9;
+const SAMPLES: usize = 9;
 /// The work of the Omega test on a domain.
 const SYSTEM_WORK: u64 = 1 << 14;
 /// The work of the Omega test on two constraints.
@@ -83,21 +85,20 @@ impl DomainSimplifier {
         if tried.open.is_empty() {
             return false;
         }
-        let mut open = tried.open.clone();
-        open.sort_by_key(|k| std::cmp::Reverse(s.cost(self.constraints[*k].0)));
+        let mut pairs = tried.open.clone();
+        pairs.sort_by_key(|(own, _)| std::cmp::Reverse(s.cost(self.constraints[*own].0)));
         s.start_on(self.visible_bounds()); // a constraint that is a fact would imply itself
-        let mut left = self.constraints.clone();
-        for k in open {
-            let own = self.constraints[k];
-            let others = left.iter().filter(|c| bounds_all_of(s, **c, own));
-            let others: SmallVec<[_; 8]> = others.copied().collect();
-            if let Some(other) = others.into_iter().find(|other| follows(s, own, *other)) {
-                s.record_following(law, own, other);
-                left.retain(|c| *c != own);
+        let mut dropped: SmallVec<[usize; 8]> = SmallVec::new();
+        for (own, other) in pairs {
+            let is_left = !dropped.contains(&own) && !dropped.contains(&other);
+            if is_left && follows(s, self.constraints[own], self.constraints[other]) {
+                s.record_following(law, self.constraints[own], self.constraints[other]);
+                dropped.push(own);
             }
         }
         self.restate_facts(s, None);
-        self.constraints = left;
+        let mut index = 0..;
+        self.constraints.retain(|_| !index.next().is_some_and(|k| dropped.contains(&k)));
         false
     }
 
@@ -118,24 +119,18 @@ impl DomainSimplifier {
         let mut tried = Tried { has_point: false, open: self.comparable(s) };
         for k in 0..SAMPLES {
             // At first, all values are those in the middle.
-            let place = |v: usize| (SAMPLES / 2 + k * (v as i128 + 1)) % SAMPLES;
+            let place = |v: usize| ((SAMPLES / 2 + k * (v + 1)) % SAMPLES) as u8;
             point.clear();
             let variables = s.ranges.variables.iter().enumerate();
-            point.extend(variables.map(|(v, info)| info.value_at(place(v), SAMPLES - 1)));
+            point.extend(variables.map(|(v, info)| info.value_at(place(v), SAMPLES as u8 - 1)));
             s.arena.charge(order.len());
             if s.arena.evaluate_in_order(&order, &point, &mut values).is_err() {
                 continue;
             }
-            let is_violated = |k: &usize| {
-                let (e, interval) = self.constraints[*k];
-                !interval.contains(values[e.index()])
-            };
-            let mut violated = (0..roots.len()).filter(is_violated);
-            match (violated.next(), violated.next()) {
-                (None, _) => tried.has_point = true,
-                (Some(alone), None) => tried.open.retain(|k| *k != alone),
-                _ => {}
-            }
+            let holds = |(e, interval): &(Expr, Interval)| interval.contains(values[e.index()]);
+            let held: SmallVec<[bool; 8]> = self.constraints.iter().map(holds).collect();
+            tried.has_point |= held.iter().all(|h| *h);
+            tried.open.retain(|(own, other)| held[*own] || !held[*other]);
             if tried.has_point && tried.open.is_empty() {
                 break;
             }
@@ -143,14 +138,17 @@ impl DomainSimplifier {
         tried
     }
 
-    /// The constraints that may follow from another one, by index: it has their variables.
-    fn comparable(&self, s: &Simplifier<'_>) -> SmallVec<[usize; 8]> {
-        if self.constraints.len() > MAX_COMPARED || s.arena.divides_by_expressions {
-            return SmallVec::new(); // whether a divisor is 0 is no question of linear arithmetic
+    /// The pairs of constraints, by index, of which the first may follow from the second: that has its variables.
+    fn comparable(&self, s: &Simplifier<'_>) -> Pairs {
+        let n = self.constraints.len();
+        if n > MAX_COMPARED || s.arena.divides_by_expressions {
+            return Pairs::new(); // whether a divisor is 0 is no question of linear arithmetic
         }
-        let is_bounded =
-            |c: &(Expr, Interval)| self.constraints.iter().any(|other| bounds_all_of(s, *other, *c));
-        (0..self.constraints.len()).filter(|k| is_bounded(&self.constraints[*k])).collect()
+        let pairs = (0..n).flat_map(|own| (0..n).map(move |other| (own, other)));
+        let may_follow = |(own, other): &(usize, usize)| {
+            bounds_all_of(s, self.constraints[*other], self.constraints[*own])
+        };
+        pairs.filter(may_follow).collect()
     }
 
     /// Whether two constraints may have a variable in common.

@@ -51,10 +51,11 @@ impl Info {
     }
 
     /// The value at this part of the way from the least to the greatest one, down to one with the residue.
-    pub(crate) fn value_at(self, part: i128, of: i128) -> i64 {
+    pub(crate) fn value_at(self, part: u8, of: u8) -> i64 {
         let Interval { lower, upper } = self.bounds;
-        let way = (i128::from(upper) - i128::from(lower)) * part / of;
-        let value = (i128::from(lower) + way) as i64;
+        let (part, of, length) = (u64::from(part), u64::from(of), upper.abs_diff(lower));
+        let way = length / of * part + length % of * part / of;
+        let value = lower.wrapping_add_unsigned(way);
         if self.modulus > 1 {
             let above = value.wrapping_sub(self.residue).rem_euclid(self.modulus);
             return value.checked_sub(above).map_or(lower, |x| x.max(lower));
