@@ -67,8 +67,8 @@ demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what
 	@cd examples && "$(abspath $(VENV))-demo/$(scripts)/python" demo.py rotary.hlo
 
 test: ## everything that CI checks: format, lints, types, stub, Rust and Python tests
-	$(MAKE) -j 3 lint-python lint-stub lint-rust rust-test c-test
-	$(MAKE) python-test
+	$(MAKE) -j 3 lint-python lint-stub lint-rust
+	$(MAKE) -j 3 rust-test c-test python-test
 
 rust-test: $(VENV)/.made ## the tests of the Rust core and the examples of its documentation, debug assertions on; the crate packs and builds alone
 	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi --test '*'
