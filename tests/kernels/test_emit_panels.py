@@ -82,6 +82,38 @@ def test_products_of_large_integers_wrap() -> None:
     assert (result.view(np.uint32).astype(object) == expected).all()
 
 
+@pytest.mark.parametrize("kind", ["s8", "u8", "s4", "u4"])
+@pytest.mark.parametrize("knobs", [{}, {"tile_depth": 256}, {"tile_depth": 7}])
+def test_sums_of_the_largest_small_integers_are_exact(kind: str, knobs: dict[str, int]) -> None:
+    text = product("7,300", "300,17", "7,17", PLAIN, kind, "s32")
+    bits, is_signed = int(kind[1:]), kind[0] == "s"
+    largest = -(2 ** (bits - 1)) if is_signed else 2**bits - 1
+    dtype = ix.hlo.parse(text).entry.parameters[0].shape.dtype
+    x, y = np.full((7, 300), largest).astype(dtype), np.full((300, 17), largest).astype(dtype)
+    x[0, ::3] = y[5::4, 2] = 1  # sums that are odd
+    (result,) = launch(emitted(text, **knobs), [x, y], [ix.hlo.parse(text).entry.root.shape])
+    assert (result == x.astype(np.int64) @ y.astype(np.int64)).all()
+
+
+def test_small_integers_of_two_types_and_of_others() -> None:
+    def names(kind: str, other: str, result: str = "s32") -> set[str]:
+        text = product("64,32", "32,64", "64,64", PLAIN, kind, result).replace(f"y = {kind}", f"y = {other}")
+        return {s.product for s in ir.statements(emitted(text).ir.body) if isinstance(s, ir.MultiplyPanels)}
+
+    assert names("s8", "u8") == names("s4", "s8") == {"s8"}
+    assert names("s8", "s16") == names("s32", "s32") == {"s32"}
+
+
+def test_panels_of_small_integers_have_a_greatest_depth() -> None:
+    kernel = emitted(product("12,300", "300,32", "12,32", PLAIN, "s8", "s32"), tile_depth=256).lowered
+
+    def deeper(block: ir.Block) -> ir.Block:
+        return tuple(replace(s, depth=257) if isinstance(s, ir.MultiplyPanels) else s for s in block)
+
+    checks = verify(replace(kernel, body=rewrite_blocks(kernel.body, deeper))).refuted
+    assert any("none for s8 and depth 257" in c.subject + c.reason for c in checks)
+
+
 def test_small_products_and_other_targets_are_left_to_others() -> None:
     large = ix.hlo.parse(product("64,32", "32,64", "64,64", PLAIN)).entry
     assert [ix.emit(large, dialect=d).emitter for d in ("cuda", "opencl")] == ["dot-simt", "dot-simt"]
@@ -124,7 +156,7 @@ def test_panels_of_another_type_are_refuted() -> None:
     kernel = emitted(product("20,24", "24,32", "20,32", PLAIN)).lowered
 
     def of_type(block: ir.Block) -> ir.Block:
-        return tuple(replace(s, element_type="f64") if isinstance(s, ir.MultiplyPanels) else s for s in block)
+        return tuple(replace(s, product="f64") if isinstance(s, ir.MultiplyPanels) else s for s in block)
 
     checks = verify(replace(kernel, body=rewrite_blocks(kernel.body, of_type))).refuted
     assert "typed" in {c.kind for c in checks}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from indexing.kernels.ir.fragments import PANEL_TYPES
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS
 from indexing.kernels.targets import TARGETS, Target
 from indexing.kernels.targets.library import closure, definition_of, library_of, macro, read_definitions, typedef
 from indexing.kernels.targets.library_math import NUMBERS
@@ -39,7 +39,7 @@ def test_all_targets_have_the_same_names(target: Target) -> None:
     own = {"angle", "angle_of", "two_over_pi", "limit_f64"}
     own |= {"exp_terms_of_f64", "log_terms_f32", "log_terms_f64", "quarter_expm1", "beyond_tiny"}
     own |= {"exp_terms", "exp_terms_of", "two_to", "rem_part", "choose_f32", "choose_f64", "scalar_branch"}
-    own |= {"VECTOR_BYTES", *(f"multiply_panels_{kind}" for kind in PANEL_TYPES)}
+    own |= {"VECTOR_BYTES", *(f"multiply_panels_{kind}" for kind in PANEL_PRODUCTS)}
     extra = {n for n in target.library if n not in every and n not in own and not n.endswith("_wide")}
     missing = every - set(target.library)
     asked_for_first = (

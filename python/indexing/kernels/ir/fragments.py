@@ -23,12 +23,27 @@ LINES = 8  # the lines of a matrix of `LoadMatrices`
 ROWS, COLUMNS = 16, 8  # the sides of the sum
 PANEL_ROWS = 6  # the left panel of `MultiplyPanels`: with two vectors a row, the sums take 12 of 16 vector registers
 PANEL_BYTES = 64  # a row of the right panel: one vector, or up to four
-PANEL_TYPES = ("f32", "f64", "s32")
 
 
-def panel_columns(element_type: str) -> int:
-    """The columns of the right panel of `MultiplyPanels`."""
-    return PANEL_BYTES // storage_bytes(element_type)
+@dataclass(frozen=True, slots=True)
+class PanelProduct:
+    """The element types of `MultiplyPanels`: of both panels, and of the sums; and the greatest depth, if there is one."""
+
+    factors: str
+    sums: str
+    max_depth: int | None = None
+
+    @property
+    def columns(self) -> int:
+        """The columns of the right panel."""
+        return PANEL_BYTES // storage_bytes(self.sums)
+
+
+PANEL_PRODUCTS: Mapping[str, PanelProduct] = {
+    **{kind: PanelProduct(kind, kind) for kind in ("f32", "f64", "s32")},
+    # Integers of at most 8 bits: CPUs multiply f32 faster than s32. The sum of 256 products is below 2^24, so f32 holds it.
+    "s8": PanelProduct("f32", "s32", max_depth=256),
+}
 
 
 @dataclass(frozen=True, slots=True)

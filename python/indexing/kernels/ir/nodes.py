@@ -244,14 +244,14 @@ class MatrixMultiply:
 
 @dataclass(frozen=True, slots=True)
 class MultiplyPanels:
-    """Add the product of two panels to a tile of sums in local memory, all of `element_type` and row-major, without gaps.
+    """Add the product of two panels to a tile of sums in local memory, all of them row-major, without gaps.
 
-    The left panel has `fragments.PANEL_ROWS` rows of `depth` elements, the right one `depth` rows of
-    `fragments.panel_columns(element_type)`. Each product is added in one operation, in the order of the depth. Each thread
-    computes a tile of its own, which the target holds in vector registers meanwhile.
+    `product` names the element types, a row of `PANEL_PRODUCTS`. The left panel has `PANEL_ROWS` rows of `depth` elements,
+    the right one `depth` rows of the product's columns. Each product of floats is added in one operation, in the order of
+    the depth. Each thread computes a tile of its own, which the target holds in vector registers meanwhile.
     """
 
-    element_type: str
+    product: str
     accumulator: str
     accumulator_index: SymbolicExpr
     left: str

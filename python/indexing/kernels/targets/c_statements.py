@@ -156,7 +156,7 @@ class StatementWriter:
         self._call(f"multiply_matrices_{s.instruction}", *_places(s))
 
     def _multiplypanels(self, s: ir.MultiplyPanels) -> None:
-        self._call(f"multiply_panels_{s.element_type}", *_places(s), arguments=(str(s.depth),))
+        self._call(f"multiply_panels_{s.product}", *_places(s), arguments=(str(s.depth),))
 
     def _call(self, name: str, *places: tuple[str, SymbolicExpr], arguments: Sequence[str] = ()) -> None:
         """Write a call of a library function on pointers to elements of buffers, and further arguments."""

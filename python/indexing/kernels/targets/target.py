@@ -103,9 +103,9 @@ class Target:
         """Whether it has the instruction of that name for `MatrixMultiply`."""
         return f"multiply_matrices_{instruction}" in self.library
 
-    def multiplies_panels(self, element_type: str) -> bool:
-        """Whether it has a function for `MultiplyPanels` of that element type."""
-        return f"multiply_panels_{element_type}" in self.library
+    def multiplies_panels(self, product: str) -> bool:
+        """Whether it has a function for `MultiplyPanels` of that name."""
+        return f"multiply_panels_{product}" in self.library
 
 
 def id_lines(kernel: ir.Kernel, spellings: Sequence[str], used: Collection[int], indent: str = "  ") -> list[str]:

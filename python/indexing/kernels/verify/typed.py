@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import names_of
-from indexing.kernels.ir.fragments import ASYNC_BYTES, INSTRUCTIONS, MAX_PENDING, PANEL_TYPES, PIECE_BYTES
+from indexing.kernels.ir.fragments import (
+    ASYNC_BYTES,
+    INSTRUCTIONS,
+    MAX_PENDING,
+    PANEL_PRODUCTS,
+    PIECE_BYTES,
+)
 from indexing.kernels.ir.opcodes import OPCODES
 from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.kernels.ir.types import compute_type, storage_bytes, storage_type
@@ -204,13 +210,15 @@ class _TypeChecker:
         yield from self._registers(s.right, "u32")
 
     def _multiply_panels(self, s: ir.MultiplyPanels) -> Iterator[str]:
-        if s.element_type not in PANEL_TYPES or s.depth < 1:
-            yield f"multiply_panels: there is none for {s.element_type} and depth {s.depth}"
+        product = PANEL_PRODUCTS.get(s.product)
+        if product is None or not 1 <= s.depth <= (product.max_depth or s.depth):
+            yield f"multiply_panels: there is none for {s.product} and depth {s.depth}"
+            return
         for name in (s.left, s.right):
             buffer = self.buffers.get(name)
-            if buffer is None or buffer.space != "shared" or buffer.element_type != s.element_type:
-                yield f"multiply_panels {name}: there is no such shared buffer of type {s.element_type}"
-        yield from self._registers(s.accumulator, s.element_type)
+            if buffer is None or buffer.space != "shared" or buffer.element_type != product.factors:
+                yield f"multiply_panels {name}: there is no such shared buffer of type {product.factors}"
+        yield from self._registers(s.accumulator, product.sums)
 
     def _registers(self, name: str, kind: str) -> Iterator[str]:
         buffer = self.buffers.get(name)

@@ -13,7 +13,7 @@ from indexing.kernels.emitters.dot.match import Axis, Product, fastest
 from indexing.kernels.emitters.panels.plan import even_part
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, places
-from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space
@@ -168,7 +168,7 @@ def _planned(match: Attention, device: Device) -> AttentionPlan:
     """The plan with one panel of rows and of keys."""
     kind, scores, product = match.element_type, match.scores, match.product
     is_panels = TARGETS[device.dialect].multiplies_panels(kind)
-    panel = (PANEL_ROWS, panel_columns(kind)) if is_panels else PANEL
+    panel = (PANEL_ROWS, PANEL_PRODUCTS[kind].columns) if is_panels else PANEL
     order = fastest(scores, match.query)[0], fastest(scores, 1 - match.query)[0], fastest(product, 1 - match.side)[0]
     return AttentionPlan(match.sizes, match.depth, kind, panel, is_panels, order, 1, 1)
 

@@ -33,13 +33,13 @@ class _Body:
         self.panel = delinearize(thread_id("th_x"), plan.panels)
         for tile in plan.shared_tiles:
             body.kernel.add_buffer(tile.buffer)
-        body.kernel.add_buffer(Buffer("sums", plan.element_type, (PANEL_ROWS * plan.columns,), "local"))
+        body.kernel.add_buffer(Buffer("sums", plan.product.sums, (PANEL_ROWS * plan.columns,), "local"))
 
     def build(self) -> None:
         """Build the loop along the sum, and the results."""
         body, plan = self.body, self.plan
         with loop_over(body, PANEL_ROWS * plan.columns, "register") as register:
-            body.store("sums", (register,), Constant(plan.element_type, 0))
+            body.store("sums", (register,), Constant(plan.product.sums, 0))
         with loop_over(body, plan.steps, "step") as step:
             begin = step * plan.tile_depth
             with self.tile.step(begin, plan.tile_depth):
@@ -60,7 +60,7 @@ class _Body:
             for at, side in zip(self.panel, (PANEL_ROWS, plan.columns), strict=True)
         ]
         zero = self.body.constant(0)
-        return MultiplyPanels(plan.element_type, "sums", zero, left, places[0], right, places[1], plan.tile_depth)
+        return MultiplyPanels(plan.name, "sums", zero, left, places[0], right, places[1], plan.tile_depth)
 
     def _finish(self) -> None:
         """Build the epilogue and the stores of a tile of sums, row by row."""
@@ -77,4 +77,4 @@ class _Body:
             self.tile.finish(self._sum(i * plan.columns + lane), of_row, of_column)
 
     def _sum(self, register: SymbolicExpr) -> Load:
-        return Load(self.plan.element_type, "sums", (self.body.scope.simplify(register),))
+        return Load(self.plan.product.sums, "sums", (self.body.scope.simplify(register),))

@@ -13,7 +13,7 @@ from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import product_in_memory, sum_type
 from indexing.kernels.epilogue import Heroes, single_hero_of
-from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.convolution_expansions import convolution_of_neighbours, is_along_window
@@ -30,13 +30,20 @@ MIN_NEIGHBOURS = (
 
 def runs_on(match: Heroes, device: Device) -> bool:
     """Whether the device's dialect multiplies panels of the type in which the sums are computed."""
-    return TARGETS[device.dialect].multiplies_panels(sum_type(match.first))
+    return TARGETS[device.dialect].multiplies_panels(panel_product(match.first))
+
+
+def panel_product(dot: Instruction) -> str:
+    """The name of the product of panels for a dot's types: `s8` for integers of at most 8 bits, else the type of its sums."""
+    types = [element_type(o.shape.element_type) for o in dot.operands]
+    are_small = all(t.is_integer and t.bits <= 8 for t in types)
+    return "s8" if are_small and sum_type(dot) == PANEL_PRODUCTS["s8"].sums else sum_type(dot)
 
 
 def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """A kernel around a dot as it is, whatever the layout of its operands; a convolution by features that are neighbours."""
     dot, nodes = seed.instruction, frozenset([seed])
-    if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(sum_type(dot)):
+    if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(panel_product(dot)):
         return None
     if _has_distant_features(dot):
         return Proposal(seed, nodes, seed.arrays, replacement=convolution_of_neighbours(dot))
@@ -61,7 +68,7 @@ def match_panels(computation: Computation) -> Heroes | None:
 
 def _is_hero(i: Instruction) -> bool:
     p = product_in_memory(i)
-    if p is None or sum_type(i) not in PANEL_TYPES:
+    if p is None or panel_product(i) not in PANEL_PRODUCTS:
         return False
     if any(element_type(o.shape.element_type).kind == "complex" for o in i.operands):
         return False
@@ -69,5 +76,5 @@ def _is_hero(i: Instruction) -> bool:
         return False
     columns = prod(p.columns)
     is_vector = columns == LOOP_COLUMNS and not convolution.is_convolution(i)
-    fills_panels = columns >= panel_columns(sum_type(i)) or (columns >= MIN_COLUMNS and not is_vector)
+    fills_panels = columns >= PANEL_PRODUCTS[panel_product(i)].columns or (columns >= MIN_COLUMNS and not is_vector)
     return fills_panels and prod(p.rows) >= PANEL_ROWS and prod(p.contracted) >= MIN_CONTRACTED

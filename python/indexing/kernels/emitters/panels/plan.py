@@ -11,10 +11,10 @@ from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product, sum_type
-from indexing.kernels.emitters.panels.match import NAME
+from indexing.kernels.emitters.panels.match import NAME, panel_product
 from indexing.kernels.emitters.tile.shared_tile import SharedTile
 from indexing.kernels.epilogue import Heroes
-from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS, PanelProduct
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
@@ -34,12 +34,17 @@ class PanelPlan:
     """
 
     sizes: Product
-    element_type: str
+    name: str  # of the product
     row_panels: int
     column_panels: int
     tile_depth: int
     fastest: tuple[Axis, Axis]  # of each operand's dimensions
     run: int = 0  # the neighbours along the sum in memory that vectors of the left operand divide; 0: any
+
+    @property
+    def product(self) -> PanelProduct:
+        """The product of panels."""
+        return PANEL_PRODUCTS[self.name]
 
     @property
     def panels(self) -> tuple[int, int]:
@@ -49,7 +54,7 @@ class PanelPlan:
     @property
     def columns(self) -> int:
         """The columns of a tile of sums."""
-        return panel_columns(self.element_type)
+        return self.product.columns
 
     @property
     def tile_rows(self) -> int:
@@ -100,12 +105,12 @@ class PanelPlan:
             vector = max(n for n in range(1, MAX_VECTOR + 1) if gcd(self.run, along) % n == 0)
         bounds = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
         places = IndexingMap.parse(f"(line, element) -> ({place}), domain: {bounds}")
-        return SharedTile(side, self.element_type, lines, run, fast, self.fastest[k], vector, places)  # type: ignore[arg-type]
+        return SharedTile(side, self.product.factors, lines, run, fast, self.fastest[k], vector, places)  # type: ignore[arg-type]
 
     @property
     def shared_bytes(self) -> int:
         """The bytes of both tiles."""
-        return (self.tile_rows + self.tile_columns) * self.tile_depth * storage_bytes(self.element_type)
+        return (self.tile_rows + self.tile_columns) * self.tile_depth * storage_bytes(self.product.factors)
 
 
 def plan_panels(
@@ -133,7 +138,7 @@ def plan_panels(
 def _planned(dot: Instruction, rows: int, columns: int, depth: int) -> PanelPlan:
     p = planned_product(dot)
     left, right = (fastest(dot, k)[0] for k in p.operands)
-    return PanelPlan(p, sum_type(dot), rows, columns, depth, (left, right), _run(dot))
+    return PanelPlan(p, panel_product(dot), rows, columns, depth, (left, right), _run(dot))
 
 
 def _run(dot: Instruction) -> int:
@@ -142,7 +147,7 @@ def _run(dot: Instruction) -> int:
 
 def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
     """The panels of blocks of equal size, of which each core has one if there are as many panels."""
-    p, width = planned_product(dot), panel_columns(sum_type(dot))
+    p, width = planned_product(dot), PANEL_PRODUCTS[panel_product(dot)].columns
     all_rows, all_columns = -(-prod(p.rows) // PANEL_ROWS), -(-prod(p.columns) // width)
     rows, columns = even_part(all_rows, MAX_DEFAULT_PANELS[0]), even_part(all_columns, MAX_DEFAULT_PANELS[1])
     while prod(p.batch) * -(-all_rows // rows) * -(-all_columns // columns) < device.cores.count and rows > 1:
