@@ -92,7 +92,7 @@ def test_a_program_after_optimization() -> None:
     assert fusion.attributes["backend_config"].endswith('"x":"a,b}"}}')
     call = main.instructions["call"]
     assert call.attributes["backend_config"] == '"{\\"a\\": 1}"'
-    assert call.text("custom_call_target") == "my\\\\target"
+    assert call.text("custom_call_target") == "my\\target"
     assert call.attributes["control-predecessors"] == "{%n}"
 
     fused = module.computations["fused_computation"]

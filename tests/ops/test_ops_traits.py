@@ -66,7 +66,6 @@ OTHER_MEANINGS = {
     "tuning/trials.py": {"log"},  # a scale
     "cli/instruction_maps.py": {"map"},  # a field of the answer
     "cli/map_algebra.py": {"map"},
-    "__init__.py": {"compare"},  # a function
     "explorer/answers.py": {"fusion"},  # a field of the answer
     "explorer/server.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},
