@@ -67,7 +67,7 @@ class Access:
     that of scratch memory, which blocks that share a result read and write; the others are None. Of an instruction, so many
     `threads` access it at once: those of a warp, or of a tile. `total` has sums over all warp instructions; in `unrolled`, all
     elements of a thread's vector count as one instruction. `exactness` is "exact" or "estimate", and then `reason` says what
-    was assumed or sampled; of an upper bound, it says "at most".
+    was assumed or sampled. With `is_upper_bound`, fewer accesses may be executed than are counted.
     """
 
     kind: Literal["read", "write"]
@@ -82,6 +82,7 @@ class Access:
     exactness: Literal["exact", "estimate"] = "exact"
     reason: str = ""
     scratch: int | None = None
+    is_upper_bound: bool = False
 
     def _mean(self, total: float) -> float:
         return total / self.total.instructions if self.total.instructions else 0.0
@@ -128,11 +129,6 @@ class Access:
         """
         needed, of = COALESCED
         return self.unrolled.ideal * of >= self.unrolled.aligned * needed
-
-    @property
-    def is_upper_bound(self) -> bool:
-        """Whether fewer accesses may be executed than are counted."""
-        return "at most" in self.reason
 
     def __str__(self) -> str:
         """One line: the array, the sectors of a warp instruction, and the sectors needed."""
@@ -251,7 +247,7 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
         why = _AT_MOST
         if 0 < round(left) < round(most):
             why += f", which leaves {round(left):,} of {round(most):,} sectors"
-        of_argument = [_estimated(a, why) if c.may_merge else a for c in counted for a in c.accesses]
+        of_argument = [_bounded(a, why) if c.may_merge else a for c in counted for a in c.accesses]
         (reads if accesses.kind == "load" else writes).extend(of_argument)
     shared = tuple(bank_accesses(kernel, device))
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
@@ -280,7 +276,7 @@ def _executed(access: Access, e: Execution) -> Access:
     if e.times > 1:
         total, unrolled = (Transactions(*(n * e.times for n in t.numbers)) for t in (access.total, access.unrolled))
         access = replace(access, total=total, unrolled=unrolled)
-    return access if e.is_certain else _estimated(access, UNCERTAIN)
+    return access if e.is_certain else _bounded(access, UNCERTAIN)
 
 
 @names_largest_array
@@ -395,3 +391,7 @@ def _accesses(
 def _estimated(access: Access, reason: str) -> Access:
     reasons = f"{access.reason}; {reason}" if access.reason else reason
     return replace(access, exactness="estimate", reason=reasons)
+
+
+def _bounded(access: Access, reason: str) -> Access:
+    return replace(_estimated(access, reason), is_upper_bound=True)

@@ -29,7 +29,7 @@ MIN_NEIGHBOURS = (
 
 
 def runs_on(match: Heroes, device: Device) -> bool:
-    """Whether the device's dialect multiplies panels of the type in which the sums are computed."""
+    """Whether the device's dialect multiplies panels of the dot's types."""
     return TARGETS[device.dialect].multiplies_panels(panel_product(match.first))
 
 

@@ -10,7 +10,7 @@ from indexing.device.record import Device
 from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot import convolution
-from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product, sum_type
+from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.panels.match import NAME, panel_product
 from indexing.kernels.emitters.tile.shared_tile import SharedTile
 from indexing.kernels.epilogue import Heroes
@@ -158,7 +158,7 @@ def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
 def _default_depth(dot: Instruction) -> int:
     """Even parts of the sum, of whole runs, or of one run."""
     contracted = prod(planned_product(dot).contracted)
-    most, run = MAX_DEPTH_BYTES // storage_bytes(sum_type(dot)), _run(dot)
+    most, run = MAX_DEPTH_BYTES // storage_bytes(PANEL_PRODUCTS[panel_product(dot)].factors), _run(dot)
     if 0 < run <= most:
         return run * even_part(contracted // run, most // run)
     if run:
