@@ -22,6 +22,7 @@ class KernelParts:
         """Start without buffers and functions."""
         self.computation = computation
         self.partition = partition
+        self.in_place: set[Subgraph] = set()  # functions that are built where they are called
         self._buffers: dict[str, Buffer] = {}
         self._tables: dict[tuple[Instruction, int], str] = {}
         self._names: dict[_Key, str] = {}
@@ -71,9 +72,9 @@ class KernelParts:
     # ------------------------------------------------------------ functions
 
     def is_in_function(self, instruction: Instruction, home: Subgraph) -> bool:
-        """Whether the partition puts `instruction` into the function of `home`."""
+        """Whether `instruction` is computed within the function of `home`: one that the partition puts there, or in place."""
         own = self.partition.find(instruction)
-        return own is home or own.has_no_compute
+        return own is home or own.has_no_compute or own in self.in_place
 
     def has_function(self, instruction: Instruction, output: int) -> bool:
         """Whether a function computes array `output` of the instruction already."""

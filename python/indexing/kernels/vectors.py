@@ -17,6 +17,7 @@ from indexing.indexing_analysis.access import Access
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.types import storage_bytes
 from indexing.partitioner import PartitionedComputation, Subgraph
+from indexing.walks import reached
 from indexing.work import element_work
 
 VECTOR_BYTES = 16
@@ -37,7 +38,8 @@ def is_light(parts: PartitionedComputation, count: int, but: Collection[Instruct
     of which neighbouring lanes share the result, and without what is computed before.
     """
     shared = {i for s, dims in moving_dimensions(parts).items() if not dims for i in s.instructions}
-    work = sum(n for i, n in parts.evaluations.items() if not i.is_parameter and i not in shared)
+    after = set(reached([parts.computation.root], lambda i: () if i in but else i.operands))
+    work = sum(n for i, n in parts.evaluations.items() if not i.is_parameter and i not in shared and i in after)
     return is_cheap(parts.computation.post_order(), but) and work <= MAX_LIGHT * count
 
 

@@ -18,10 +18,13 @@ from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitters.loop.block_values import block_reductions
+from indexing.kernels.emitters.loop.block_values import (
+    SharedReduction,
+    functions_around,
+    shared_reductions,
+)
 from indexing.kernels.emitters.reduction.accumulators import ThreadGroup, shared_bytes, value_bytes
-from indexing.kernels.emitters.reduction.mapping import WARP, dimensions_of
-from indexing.kernels.emitters.reduction.together import reduced_together, width_of_vectors
+from indexing.kernels.emitters.reduction.together import reduced_together
 from indexing.kernels.epilogue import single_hero_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
@@ -31,6 +34,7 @@ from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import BlockLimit, Knob, KnobSpace
 from indexing.kernels.lane_sectors import counted_width
 from indexing.kernels.launch import (
+    Part,
     built,
     check_knob,
     element_at,
@@ -42,12 +46,12 @@ from indexing.kernels.linear import block_of_rows
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import WIDTHS, bytes_beside, is_light, lanes, widest_vector
 from indexing.ops.assemble import CONCATENATE
+from indexing.ops.element_context import Index, Value
 from indexing.ops.registry import traits_of
 from indexing.partitioner import PartitionedComputation, partition
 
 NAME = "loop"
 MAX_LANES = 8
-MAX_IN_WARP = 128  # each warp reduces so many vectors by itself, without waiting for others
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 
 
@@ -145,18 +149,12 @@ def _planned(
     plan = LoopPlan(count, width, block_size, -(-blocks // chunks), chunks)
     if not TARGETS[device.dialect].has_threads or chunks > 1 or block_size & (block_size - 1):
         return plan
-    shared = [i for i, _ in block_reductions(match.parts, block_size * width)]
+    shared = list(shared_reductions(match.parts, block_size, width))
     used = sum(
-        shared_bytes(value_bytes([i.shape.element_type]), block_size, _threads_of(i, plan), 1, device.dialect)
-        for i in shared
+        shared_bytes(value_bytes([s.reduce.shape.element_type]), block_size, s.threads, 1, device.dialect)
+        for s in shared
     )
     return replace(plan, shared=len(shared), shared_bytes=used)
-
-
-def _threads_of(reduce: Instruction, plan: LoopPlan) -> int:
-    """The threads that reduce a result for the block: all, or those of a warp, and each warp does."""
-    vectors = dimensions_of(reduce).reduced // width_of_vectors(reduce, plan.vector_width)
-    return min(plan.block_size, WARP) if vectors <= MAX_IN_WARP else plan.block_size
 
 
 def loop_knobs(match: Elements, default: LoopPlan, device: Device) -> KnobSpace:
@@ -195,9 +193,9 @@ def _widest_vector(match: Elements, shapes: Sequence[Shape], count: int, planned
     operands alternate: the lanes of a warp would compute them in turn.
     """
     plans = [planned(width) for width in reversed(WIDTHS)]
-    most = next((p for p in plans if p.shared), plans[0])
+    most = max(plans, key=lambda p: p.shared)
     shared = (
-        {i for i, _ in block_reductions(match.parts, most.block_size * most.vector_width)} if most.shared else set()
+        {s.reduce for s in shared_reductions(match.parts, most.block_size, most.vector_width)} if most.shared else set()
     )
     least = _alternating(match.computation)
     if not is_light(match.parts, count, shared):
@@ -267,13 +265,24 @@ class _Body:
             self._group(body.named_index("i", place, 0, last))
 
     def _share(self) -> None:
-        """Build the reductions of which the block needs one result, by all of its threads, or by those of each warp."""
-        body, block = self.body, self.plan.block_size
-        for reduce, place in block_reductions(body.kernel.partition, block * self.plan.vector_width):
-            index = body.mapped(place, (thread_id("bl_x"), constant(0))).index
-            threads, width = _threads_of(reduce, self.plan), width_of_vectors(reduce, self.plan.vector_width)
-            group = ThreadGroup(thread_id("th_x") % threads, threads, 1)
-            body.inject(reduce, None, reduced_together(body, group, reduce, width, (), lambda _: index))  # noqa: B023  (called)
+        """Build the reductions of which the block or each warp needs one result."""
+        body, plan, parts = self.body, self.plan, self.body.kernel.partition
+        shared = list(shared_reductions(parts, plan.block_size, plan.vector_width))
+        body.kernel.in_place |= functions_around(parts, [s.reduce for s in shared])
+        for s in shared:
+            body.inject(s.reduce, None, self._reduced(s))
+
+    def _reduced(self, shared: SharedReduction) -> Sequence[Value]:
+        """The result for a thread's group of threads; groups without elements of the output reduce nothing."""
+        body, threads = self.body, shared.threads
+        number = thread_id("bl_x") * (self.plan.block_size // threads) + thread_id("th_x") // threads
+        groups = Part(number, self.plan.count // (threads * self.plan.vector_width))
+        group = ThreadGroup(thread_id("th_x") % threads, threads, 1)
+
+        def index_of(row: Index) -> Index:
+            return body.mapped(shared.place, (row[0], constant(0))).index
+
+        return reduced_together(body, group, shared.reduce, shared.width, (groups,), index_of)
 
     def _group(self, group: SymbolicExpr) -> None:
         """Build the elements of a vector; of a partial one, those that exist."""
