@@ -1,5 +1,7 @@
 """The content of a computation, by which measured plans are stored: what changes it, and what doesn't."""
 
+import re
+
 import pytest
 
 import indexing as ix
@@ -55,6 +57,13 @@ def test_names_annotations_and_what_no_result_needs_do_not_change_it(before: str
     if before == "add {":
         text = text.replace("to_apply=add", "to_apply=region_0.3")
     assert text != BARE and key(text) == key(BARE)
+
+
+def test_a_shape_without_a_layout_is_row_major() -> None:
+    assert key(re.sub(r"f32\[64,96\]", "f32[64,96]{1,0}", BARE).replace("f32[64] ", "f32[64]{0} ")) == key(BARE)
+    assert key(re.sub(r"f32\[64,96\]", "f32[64,96]{0,1}", BARE)) != key(BARE)
+    alone = "ENTRY e { ROOT a = f32[8,9]%s parameter(0) }"
+    assert key(alone % "{1,0}") == key(alone % "") != key(alone % "{0,1}")
 
 
 def test_the_order_of_parameters_does_not_change_it() -> None:

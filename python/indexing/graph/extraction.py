@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Graph, Node, Ref, Tree, needed_nodes, operands_of, tree_refs
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, ModuleBuilder
+
+_LAYOUT = re.compile(r"(?<=\])\{([\d,]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +91,17 @@ def content_key(computation: Computation) -> str:
     """A hash that is equal for computations that compute the same results by the same instructions in the same layouts.
 
     Names, annotations, the order of parameters, instructions that no result needs, and calls do not change it: a computation,
-    a fusion of it and the copy that planning makes have one key. It is stable across processes.
+    a fusion of it and the copy that planning makes have one key. A shape without a layout is row-major. The key is stable
+    across processes.
     """
     graph = flatten(computation)
     needed, outputs = needed_nodes(graph), tuple(tree_refs(graph.result))
     members = [node for node in graph.nodes if node in needed and not node.instruction.is_parameter]
-    content = build_kernel_module(members, outputs, graph).module.content if members else computation.shape
-    return hashlib.sha256(repr(content).encode()).hexdigest()
+    content = build_kernel_module(members, outputs, graph).module.content if members else str(computation.shape)
+    return hashlib.sha256(_LAYOUT.sub(_unless_row_major, repr(content)).encode()).hexdigest()
+
+
+def _unless_row_major(layout: re.Match[str]) -> str:
+    """A layout as it is written; nothing for a row-major one."""
+    order = [int(d) for d in layout[1].split(",") if d]
+    return "" if order == list(range(len(order)))[::-1] else layout[0]
