@@ -45,7 +45,8 @@ def test_queries(tmp_path: Path) -> None:
     assert [f.name for f in ix.stored_plans(path, name="NORM")] == ["Layer_norm"]
     assert [f.name for f in ix.stored_plans(path, device="l4")] == ["softmax"]
     assert len(ix.stored_plans(path)) == 2 and len(ix.stored_plans(path, "of nothing")) == 0
-    assert len(ix.stored_plans(tmp_path / "not there")) == 0
+    with pytest.raises(ix.IndexingError, match=r"there is no store .*not there; `tune` and `merge_into` make one"):
+        ix.stored_plans(tmp_path / "not there")
 
 
 @pytest.mark.parametrize("gain", [CERTAIN, Gain(inf, inf, inf), None], ids=str)

@@ -95,6 +95,19 @@ def test_the_same_trials_from_one_seed() -> None:
     assert trials("predicted", 1) != trials("predicted", 2)
 
 
+def test_a_sampler_that_is_not_installed_leaves_the_store_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    transpose = ix.hlo.parse("ENTRY f { p = f32[8,4] parameter(0) ROOT t = f32[4,8] transpose(p), dimensions={1,0} }")
+    for sampler in ("random", "tpe"):
+        with pytest.raises(ix.IndexingError, match=f"the sampler '{sampler}' needs the tune extra"):
+            ix.tune(transpose, 2, device="cpu", sampler=sampler, store=tmp_path / "a")
+        assert not (tmp_path / "a").exists()
+    space = ix.knobs(transpose, "c")
+    assert len(list(proposals(space, [], "grid", 0, 3, lambda plan: None, plan_text))) == 3
+
+
 def test_neighbours_of_the_default_are_tried_and_each_kernel_once() -> None:
     space = ix.knobs(ix.hlo.parse(LOOP).entry, "c")
     ranked = list(reversed(list(space.plans())))  # the default is far from what is predicted to be best

@@ -27,7 +27,7 @@ EXTRAS = {
     "sympy": ("expressions of SymPy", ("sympy",)),
     "isl": ("relations as isl prints them", ("islpy",)),
     "terminal": ("tables and colours on a terminal", ("rich",)),
-    "tune": ("search for the fastest plans, and its pictures", ("optuna", "matplotlib")),
+    "tune": ("samplers of optuna for `tune`, and plots of its trials", ("optuna", "matplotlib")),
     "viz": ("graphs laid out by Graphviz, pictures as PNG", ("pygraphviz", "matplotlib")),
 }
 TRIAL = "ENTRY trial { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"

@@ -33,7 +33,7 @@ def plans(options: argparse.Namespace) -> Answer:
         message = "there is no such store; --merge, and `indexing tune --store`, make one"
         raise CommandLineError(f"{printable_name(str(store))}: {message}")
     added = [(file, _read(file).merge_into(store)) for file in options.merge]
-    stored = ix.stored_plans(store, options.name, options.device)
+    stored = ix.stored_plans(store, options.name, options.device) if store.exists() else ix.StoredPlans(())
     return Answer(json.loads(stored.to_json()), list(_parts(stored, store, added)))
 
 

@@ -52,6 +52,7 @@ class StoredPlans:
         return json.dumps({"format": FORMAT, "fusions": [_fusion_json(f) for f in self.fusions]}, indent=1)
 
     @staticmethod
+    @takes(text=of_type(str))
     def from_json(text: str) -> StoredPlans:
         """The plans of `to_json`'s text. Raises IndexingError if it is something else, and says where."""
         try:
@@ -104,9 +105,11 @@ def stored_plans(store: str | Path | None = None, name: str | None = None, devic
     """The fusions of a store (by default the user's) with all plans that `tune` has measured.
 
     `name` and `device` select those whose name or device contains the word, in any case. A fusion has the name of the
-    computation that was tuned last. Raises IndexingError for a store that cannot be used.
+    computation that was tuned last. Raises IndexingError for a store that cannot be used, and for a named one that isn't there.
     """
     place = Store(store)
+    if store is not None and not place.path.exists():
+        raise IndexingError(f"there is no store {place.path}; `tune` and `merge_into` make one")
     chosen = (f for f in place.fusions() if _contains(f.name, name) and _contains(f.device, device))
     return StoredPlans(tuple(_stored_fusion(place, row) for row in chosen))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Hashable, Iterator
 from itertools import chain
 from random import Random
@@ -47,11 +48,12 @@ def proposals(
 
     The order is the same for the same seed; that of "tpe" also depends on the measured times.
     """
-    source = (
-        _predicted_proposals(space, ranked, seed)
-        if sampler == "predicted"
-        else _optuna_proposals(space, ranked, sampler, seed, seconds)
-    )
+    if sampler == "predicted":
+        source = _predicted_proposals(space, ranked, seed)
+    elif sampler == "grid":
+        source = iter(space.plans())
+    else:
+        source = _optuna_proposals(space, ranked, sampler, seed, seconds)
     seen: set[Hashable] = set()
     for plan in chain([space.default], source):
         if (made := kernel(plan)) not in seen:
@@ -88,22 +90,29 @@ def _by_distance_from_default(space: KnobSpace, ranked: list[Plan]) -> list[Plan
     return sorted(ranked, key=steps)
 
 
+def check_sampler(sampler: Sampler) -> None:
+    """Raise IndexingError if a sampler is optuna's, which is not installed."""
+    if sampler not in ("predicted", "grid"):
+        _optuna(sampler)
+
+
+def _optuna(sampler: Sampler) -> Any:
+    try:
+        return importlib.import_module("optuna")
+    except ImportError as failure:
+        raise IndexingError(missing_extra(f"the sampler {sampler!r}", "tune", failure)) from failure
+
+
 def _optuna_proposals(
     space: KnobSpace, ranked: list[Plan], sampler: Sampler, seed: int, seconds: Callable[[Plan], float | None]
 ) -> Iterator[Plan]:
-    try:
-        import optuna
-    except ImportError as failure:
-        raise IndexingError(missing_extra(f"the sampler {sampler!r}", "tune", failure)) from failure
+    optuna = _optuna(sampler)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     hopeful = {tuple(sorted(p.items())) for p in ranked}
     made: dict[str, Callable[[], Any]] = {
         "random": lambda: optuna.samplers.RandomSampler(seed=seed),
         "tpe": lambda: optuna.samplers.TPESampler(seed=seed, n_startup_trials=8),
     }
-    if sampler == "grid":
-        yield from space.plans()
-        return
     study = optuna.create_study(sampler=made[sampler]())
     repeats, seen = 0, set()
     while repeats < MAX_REPEATS:

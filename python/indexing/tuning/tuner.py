@@ -120,6 +120,8 @@ def tune(
     if seconds is not None and not seconds >= 0:
         raise IndexingError(f"seconds is a time, at least 0; got {seconds}")
     program, is_fusion = part_of_program(fusion, "tune: fusion"), isinstance(fusion, Instruction | Computation)
+    if hasattr(inputs, "dtype"):
+        raise TypeError("tune: inputs is an array; expected a list of arrays, one for each parameter")
     if inputs is not None and not is_fusion:
         raise IndexingError("inputs are those of one kernel: give a fusion or a computation, not a program")
     chosen, known = device_here() if device is None else chosen_device(device), Store(store)
@@ -148,7 +150,9 @@ def _searched(
     store: Store, target: TuningTarget, request: Request, ray: str | None, progress: Progress | None
 ) -> list[Tuning]:
     from indexing.tuning.fusion_search import searches
+    from indexing.tuning.search import check_sampler
 
+    check_sampler(request.sampler)
     tunings = searches(store, target, request, ray, progress)
     if ray is None:
         store_kernels(store, target, _identity(target.device.dialect), tunings)
