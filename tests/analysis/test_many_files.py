@@ -322,9 +322,11 @@ def test_names_that_are_not_utf8_have_rows(tmp_path: Path) -> None:
 
 def test_a_folder_that_moved_is_known(tmp_path: Path) -> None:
     folder = programs(tmp_path / "programs", 2)
+    (folder / "cut_off.hlo").write_text("HloModule m")
     ix.analyze_files(folder, tmp_path / "out")
     moved = ix.analyze_files(folder.rename(tmp_path / "elsewhere"), tmp_path / "out")
-    assert (moved.analyzed, moved.known) == (0, 2)
+    assert (moved.analyzed, moved.known) == (0, 3)
+    assert moved.errors["cut_off.hlo"].startswith("ParseError: cut_off.hlo:1:12: expected a computation")
 
 
 def test_the_default_device_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

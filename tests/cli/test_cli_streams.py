@@ -1,5 +1,6 @@
 """The command line's surroundings: encodings, full disks, closed streams, compressed input, homes that cannot be written."""
 
+import contextlib
 import gzip
 import os
 import pickle
@@ -209,3 +210,20 @@ def test_arrays_that_are_none(tmp_path: Path, program: str, capsys: pytest.Captu
 def test_a_program_too_large_for_memory_is_said_to_be() -> None:
     text = b"HloModule m\nENTRY e { ROOT p = f32[1000000,1000000,1000] parameter(0) }"
     assert "memory" in refused(run("run", "-", "--device", "reference", given=text))
+
+
+@pytest.mark.parametrize(("command", "beginning"), [("report", "<!DOCTYPE html>"), ("draw", "<svg ")])
+def test_pages_and_pictures_on_standard_output(
+    command: str, beginning: str, program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.chdir(tmp_path):
+        assert main([command, program, "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith(beginning)
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize("seconds", ["0", "0.5", "-1"])
+def test_times_that_are_none(seconds: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["analyze", str(tmp_path), f"--timeout={seconds}"])
+    assert f"--timeout: expected an integer from 1, found '{seconds}'" in capsys.readouterr().err

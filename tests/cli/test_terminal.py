@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import indexing as ix
 from indexing.cli import main, terminal
 from indexing.cli.answer import Table
+from indexing.reports.lines import bytes_text
 
 EXAMPLE = str(Path(__file__).resolve().parents[2] / "examples" / "transformer_block.hlo")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -89,7 +91,10 @@ ENTRY e { p = f32[512,512]{0,1} parameter(0) q = f32[512,512]{1,0} parameter(1)
 def test_reasons_have_a_colour(tmp_path: Path) -> None:
     file = tmp_path / "turned.hlo"
     file.write_text(TURNED)
-    assert "\x1b[33m     why: neighbouring lanes are " in on_a_terminal("analyze", str(file))
+    narrow = on_a_terminal("analyze", str(file), COLUMNS="50").splitlines()
+    (begin,) = (k for k, line in enumerate(narrow) if line.startswith("\x1b[33m     why: neighbouring lanes are "))
+    (end,) = (k for k, line in enumerate(narrow) if line.startswith("\x1b[32m     mend: "))
+    assert end - begin > 2 and all(line.startswith("\x1b[33m") for line in narrow[begin:end])
 
 
 def test_colours_can_be_turned_off_and_json_has_none() -> None:
@@ -101,6 +106,9 @@ def test_colours_can_be_turned_off_and_json_has_none() -> None:
 def test_other_commands_on_a_terminal() -> None:
     compared = COLOUR.sub("", on_a_terminal("compare", EXAMPLE, EXAMPLE))
     assert re.search(r"kernels\s+28\s+28", compared)
+    report = ix.analyze(ix.hlo.load(EXAMPLE), "h100")
+    for words, number in (("memory moves", report.dram_bytes), ("loads and stores move", report.bytes)):
+        assert re.search(rf"{words}\s+{bytes_text(number)}\s+{bytes_text(number)}", compared)
     assert "works" in COLOUR.sub("", on_a_terminal("doctor"))
     source = on_a_terminal("emit", EXAMPLE, "--instruction", "add_bitcast_fusion")
     assert "\x1b[" in source and "__global__ void" in COLOUR.sub("", source)

@@ -121,7 +121,8 @@ def totals_table(comparison: Comparison, plain: Sequence[str]) -> Table:
     facts = (
         ("kernels", [str(len(r.fusions)) for r in both]),
         ("must move", [bytes_text(r.ideal_bytes) for r in both]),
-        ("will move", [bytes_text(r.bytes) for r in both]),
+        ("memory moves", [bytes_text(r.dram_bytes) for r in both]),
+        ("loads and stores move", [bytes_text(r.bytes) for r in both]),
         ("wasted", [bytes_text(r.wasted) for r in both]),
         ("time", [seconds_text(r.seconds) for r in both]),
         ("time lost", [seconds_text(r.seconds_lost) for r in both]),

@@ -42,10 +42,9 @@ def nonnegative_integer(text: str) -> int:
 
 def positive_integer(text: str) -> int:
     """An integer from 1."""
-    number = nonnegative_integer(text)
-    if number < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected an integer from 1, found {text!r}")
-    return number
+    return int(text)
 
 
 def port(text: str) -> int:

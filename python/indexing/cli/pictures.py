@@ -19,6 +19,7 @@ from indexing.show.tile_path import tile_picture
 
 FORMS = ("svg", "png", "dot")
 MAX_LISTED = 40  # instructions to choose from
+STANDARD_OUTPUT = Path("-")
 
 
 def draw_options(sub: argparse.ArgumentParser) -> None:
@@ -38,14 +39,16 @@ def draw_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--format", choices=FORMS, help="default: what the ending of --out says, else svg")
     about_layout = "default: Graphviz's where it can be had and the picture is not large, else plain"
     sub.add_argument("--layout", choices=("auto", "graphviz", "plain"), default="auto", help=about_layout)
-    sub.add_argument("--out", "-o", metavar="FILE", type=Path, help="write the picture there, and print its path")
+    about_out = "write the picture there, and print its path (default: - for standard output)"
+    sub.add_argument("--out", "-o", metavar="FILE", type=Path, help=about_out)
     add_device(sub)
 
 
 def draw(options: argparse.Namespace) -> Answer:
     """Draw one computation, or the memory that an instruction's kernel touches."""
     module = read_program(options.file)
-    form = options.format or _form_of(options.out)
+    out = None if options.out == STANDARD_OUTPUT else options.out
+    form = options.format or _form_of(out)
     if options.picture == "graph":
         name = options.computation or (_called_by(module, options.instruction) if options.instruction else None)
         chosen = named_computation(module, name) if name else module.entry
@@ -56,8 +59,8 @@ def draw(options: argparse.Namespace) -> Answer:
         target = _target(module, options)
         about, picture = target.name, _in_cells(target, options, form)
     data: dict[str, Json] = {"computation": about, "format": form}
-    if options.out is not None:
-        path = str(write_file(options.out, picture))
+    if out is not None:
+        path = str(write_file(out, picture))
         return Answer(data | {"file": path}, [path])
     if form == "png":
         raise CommandLineError("a PNG picture goes to a file: say --out FILE.png")
@@ -141,12 +144,16 @@ def draw_computation(computation: Computation, form: str, layout: str) -> bytes:
 def report_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of `report`."""
     add_file(sub)
-    sub.add_argument("--out", "-o", metavar="PAGE", type=Path, default=Path("report.html"), help="default: report.html")
+    about_out = "default: report.html; - for standard output"
+    sub.add_argument("--out", "-o", metavar="PAGE", type=Path, default=Path("report.html"), help=about_out)
     add_device(sub)
 
 
 def report(options: argparse.Namespace) -> Answer:
     """Write a self-contained page about a program."""
     page = ix.report(read_program(options.file), options.device, progress=options.progress)
-    path = write_file(options.out, page.html.encode())
-    return Answer({"page": str(path), "kernels": len(page.report.fusions)}, [str(path)])
+    kernels = len(page.report.fusions)
+    if options.out == STANDARD_OUTPUT:
+        return Answer({"page": page.html, "kernels": kernels}, [Listing(page.html, "html")])
+    path = str(write_file(options.out, page.html.encode()))
+    return Answer({"page": path, "kernels": kernels}, [path])

@@ -28,8 +28,9 @@ def render_lines(parts: Iterable[Part]) -> Iterable[str]:
     """The lines of parts: on a terminal within its width, and drawn if rich is installed and there is something to draw."""
     if not is_terminal(sys.stdout):
         return plain_lines(parts)
-    parts = [line for part in parts for line in (fitted(part) if isinstance(part, str) else (part,))]
-    has_drawn = any(isinstance(part, Table | Listing) or _style_of(part) for part in parts)
+    styled = [(part, _style_of(part)) for part in parts]
+    has_drawn = any(isinstance(part, Table | Listing) or style for part, style in styled)
+    parts = [part for part, _ in styled]
     if not has_drawn or os.environ.get("TERM") == "dumb":
         return _plain_within(parts)
     try:
@@ -37,8 +38,9 @@ def render_lines(parts: Iterable[Part]) -> Iterable[str]:
     except ImportError:
         return _plain_within(parts)
     console = rich.Console(file=io.StringIO(), force_terminal=True, highlight=False, markup=False, emoji=False)
-    for part in parts:
-        console.print(_drawable(part), soft_wrap=not isinstance(part, Table))
+    for part, style in styled:
+        for piece in fitted(part) if isinstance(part, str) else (part,):
+            console.print(_drawable(piece, style), soft_wrap=not isinstance(part, Table))
     return str(console.file.getvalue()).splitlines()
 
 
@@ -57,7 +59,7 @@ def styled_help(text: str) -> Iterable[str]:
     return re.sub(r"^  (\S+(?: \S+)*)", "  \x1b[36m\\1\x1b[0m", bold, flags=re.MULTILINE).splitlines()
 
 
-def _drawable(part: Part) -> Any:
+def _drawable(part: Part, style: str) -> Any:
     if isinstance(part, Table):
         return _table(part)
     if isinstance(part, Listing):
@@ -65,7 +67,7 @@ def _drawable(part: Part) -> Any:
             part.text, part.language, theme="ansi_dark", background_color="default"
         )
     line = part if isinstance(part, str) else part.text
-    return importlib.import_module("rich.text").Text(printable(line), _style_of(line))
+    return importlib.import_module("rich.text").Text(printable(line), style)
 
 
 def _style_of(part: Part) -> str:

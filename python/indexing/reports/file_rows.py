@@ -149,7 +149,8 @@ def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows
     try:
         report = analyze(load(source.place) if data is None else program_of(data, source.path), device)
     except (IndexingError, OSError, RecursionError) as error:
-        return failed(source, device, f"{type(error).__name__}: {error}".removesuffix(": "))
+        message = f"{type(error).__name__}: {error}".removesuffix(": ")
+        return failed(source, device, message.replace(str(source.place), source.path))  # the folder may move
     row = _program_row(source, report)
     row["analysis_seconds"] = time.perf_counter() - started
     return FileRows(row, [_fusion_row(source, report, f) for f in report.fusions])
