@@ -116,8 +116,13 @@ def check_fields(record: object, **checks: Check) -> None:
         object.__setattr__(record, name, check(getattr(record, name), f"{type(record).__name__}: {name}"))
 
 
+def described(value: object) -> str:
+    """The type of a value, with its article: "an int"."""
+    return _article(type(value).__name__)
+
+
 def _refuse(value: object, what: str, wanted: str) -> Never:
-    raise TypeError(f"{what} is {_article(type(value).__name__)}; expected {wanted}")
+    raise TypeError(f"{what} is {described(value)}; expected {wanted}")
 
 
 def _names(types: tuple[type, ...]) -> str:

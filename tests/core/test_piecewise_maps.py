@@ -245,5 +245,5 @@ def test_pieces_beyond_the_limit_and_open_questions_are_named() -> None:
     quadratic = read("(d0)[s0] -> (0), domain: d0 in [0, 99999], s0 in [0, 99999], (d0 * s0) mod 65537 in [1, 1]")
     with pytest.raises(ix.Undecided):
         one.subtract(quadratic)
-    with pytest.raises(TypeError, match="an IndexingMap or a PiecewiseMap, not a int"):
+    with pytest.raises(TypeError, match="an IndexingMap or a PiecewiseMap, not an int"):
         one.union(3)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
-from indexing.arguments import of_type, takes
+from indexing.arguments import described, of_type, takes
 from indexing.convert.expressions import names_of, written
 from indexing.convert.polyhedral import HIGHEST, LOWEST, bounded_map, check_is_affine, domain_parts
 from indexing.errors import InvalidMap, ParseError
@@ -58,7 +58,7 @@ def from_isl(relation: str | islpy.Map | islpy.BasicMap) -> IndexingMap:
     """
     text = str(relation) if type(relation).__module__.partition(".")[0] == "islpy" else relation
     if not isinstance(text, str):
-        raise TypeError(f"from_isl: relation is a {type(relation).__name__}; expected a str, or a map of islpy")
+        raise TypeError(f"from_isl: relation is {described(relation)}; expected a str, or a map of islpy")
     try:
         return _written_here(text)
     except ParseError as failure:

@@ -39,7 +39,7 @@ from indexing.runtime.tape import DeviceProgram, ReplayingDevice, Tape
 
 
 @or_function
-@takes(device=of_type(str, Device))
+@takes(device=of_type(str, Device), tuned=of_type(bool))
 def compile(
     module: WholeProgram, device: DeviceName | Device = "auto", tuned: bool = False, matmul: Matmul = "kernels"
 ) -> Executable:

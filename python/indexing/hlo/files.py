@@ -10,6 +10,7 @@ import zlib
 from typing import BinaryIO
 
 from indexing import _core
+from indexing.arguments import described, of_type, takes
 from indexing.device.record import Device
 from indexing.errors import IndexingError, ParseError
 from indexing.hlo.front_ends import CUT_OFF, from_exported, from_proto, from_stablehlo
@@ -76,6 +77,7 @@ def _untargeted(module: Module, target: object) -> Module:
     return module
 
 
+@takes(folder=of_type(str, os.PathLike))
 def dumped_programs(folder: str | os.PathLike[str]) -> dict[str, pathlib.Path]:
     """The programs in a folder of XLA's dumps (`--xla_dump_to`): for each number and name, the file to load.
 
@@ -122,13 +124,15 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
 def _check_path(source: object) -> None:
     """Raise TypeError for what is no path, IndexingError for a program's text."""
     if isinstance(source, str):
+        if not source:
+            raise IndexingError("load: source is an empty text; expected a path")
         if "\n" in source and not os.path.exists(source):
             reads = "ix.hlo.from_stablehlo" if _MLIR.match(source) else "ix.hlo.parse"
             raise IndexingError(f"load: source is a text of several lines, not a path; {reads}(text) reads it")
     elif not isinstance(source, os.PathLike):
         remedy = "io.BytesIO(source) is such a file" if isinstance(source, bytes) else remedy_for(source)
         wanted = "expected a path, or a binary file opened for reading" + (f"; {remedy}" if remedy else "")
-        raise TypeError(f"load: source is a {type(source).__name__}; {wanted}")
+        raise TypeError(f"load: source is {described(source)}; {wanted}")
 
 
 def decoded(data: bytes) -> str:

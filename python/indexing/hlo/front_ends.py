@@ -18,11 +18,13 @@ from types import ModuleType
 from typing import Any, Literal
 
 from indexing import _core
+from indexing.arguments import described
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device
 from indexing.errors import CompileError, IndexingError, ParseError, UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo.program import Module
+from indexing.lazy import np
 
 _NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # autotuning would measure on a device
 _LOG_LINES = 20  # the last lines of the output of a process that died
@@ -89,6 +91,8 @@ def lower(
         if args or kwargs:
             raise IndexingError("the function is lowered already: its arguments are known, give no others")
         return function
+    if isinstance(function, np.ufunc):
+        raise TypeError(f"{function.__name__} is a function of numpy, which JAX can't trace; expected one of jax.numpy")
     jitted: Any = function if hasattr(function, "trace") else jax.jit(function, keep_unused=True)
     traced = jitted.trace(*args, **kwargs)
     lowered = traced.lower(lowering_platforms=platforms)
@@ -176,7 +180,7 @@ def from_stablehlo(program: str | bytes, target: Device | str | None = None) -> 
     CompileError if XLA refuses it for the target.
     """
     if not isinstance(program, str | bytes):
-        raise TypeError(f"from_stablehlo: program is a {type(program).__name__}; expected text or bytes")
+        raise TypeError(f"from_stablehlo: program is {described(program)}; expected text or bytes")
     _needed("jax")
     if target is not None:
         return _compiled_stablehlo(program, chosen_device(target))
@@ -209,9 +213,7 @@ def from_exported(exported: Any, target: Device | str | None = None) -> Module:
         exported = _deserialized(bytearray(exported))
     serialized = getattr(exported, "mlir_module_serialized", None)
     if not isinstance(serialized, bytes):
-        raise TypeError(
-            f"from_exported: exported is a {type(exported).__name__}; expected a jax.export.Exported, or bytes"
-        )
+        raise TypeError(f"from_exported: exported is {described(exported)}; expected a jax.export.Exported, or bytes")
     return from_stablehlo(serialized, target)
 
 
@@ -230,7 +232,7 @@ def from_proto(data: bytes) -> Module:
     Raises UnsupportedOp if JAX is not installed, IndexingError for bytes that are neither.
     """
     if not isinstance(data, bytes):
-        raise TypeError(f"from_proto: data is a {type(data).__name__}; expected bytes")
+        raise TypeError(f"from_proto: data is {described(data)}; expected bytes")
     read = _needed("jaxlib.xla_client").XlaComputation
     for _ in _fields(data):  # XLA would take those that are whole for the program
         pass
@@ -280,7 +282,10 @@ def _refused(program: str | bytes, message: str) -> ParseError | UnsupportedOp:
     line, column = max(int(place[1]), 1), max(int(place[2]), 1)
     lines = program.split("\n")
     source = lines[line - 1] if line <= len(lines) else ""
-    return ParseError(place[3], line, column, source)
+    error = ParseError(place[3], line, column, source)
+    if program.lstrip().startswith("HloModule"):
+        error.add_note("This looks like HLO: ix.hlo.parse reads it.")
+    return error
 
 
 def _row_major(text: str) -> str:

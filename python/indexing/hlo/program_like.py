@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
+from io import IOBase
 from os import PathLike
 from typing import Concatenate, Never, ParamSpec, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 from indexing import _core
-from indexing.arguments import of_type
+from indexing.arguments import described, of_type
 from indexing.errors import ParseError
 from indexing.hlo.front_ends import from_jax
 from indexing.hlo.metadata import op_name
@@ -52,10 +53,20 @@ def or_function(question: Callable[Concatenate[T_contra, P], R_co]) -> TakesFunc
     def asked(*args: object, **options: object) -> R_co:
         if args and is_function(args[0]):
             of_function = {} if takes_all else {name: options.pop(name) for name in options.keys() - kinds.keys()}
-            args = (from_jax(*args, **of_function),)  # type: ignore[arg-type]
+            args = (_traced(question.__name__, list(kinds)[1:], args, of_function),)
         return question(*args, **options)  # type: ignore[arg-type]
 
     return asked
+
+
+def _traced(who: str, options: list[str], args: tuple[object, ...], named: dict[str, object]) -> Module:
+    """The program of a function and its arguments; a TypeError of JAX has a note that says what is passed to it."""
+    try:
+        return from_jax(*args, **named)  # type: ignore[arg-type]
+    except TypeError as error:
+        by_name = f"; options of {who} are given by name: {', '.join(options)}" if options else ""
+        error.add_note(f"{who}(function, *arguments) passes what follows the function to it{by_name}.")
+        raise
 
 
 def is_function(value: object) -> TypeGuard[Callable[..., object]]:
@@ -112,8 +123,10 @@ def remedy_for(value: object) -> str:
 
 
 def _refuse(value: object, what: str, types: tuple[type, ...]) -> Never:
-    if isinstance(value, PathLike):
-        raise TypeError(f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path)")
+    if isinstance(value, PathLike | IOBase):
+        raise TypeError(f"{what} is {described(value)}; expected a program: ix.hlo.load(path)")
+    if isinstance(value, bytes):
+        raise TypeError(f"{what} is bytes; expected a program: ix.hlo.load(io.BytesIO(value))")
     if is_function(value):
         raise TypeError(f"{what} is a function; expected its program: ix.from_jax(function, *arguments)")
     try:

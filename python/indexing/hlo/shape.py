@@ -92,7 +92,10 @@ class Shape:
         object.__setattr__(self, "is_tuple", self.element_type == "tuple")
         bounded = True in self.dynamic_dimensions or any(e.is_bounded for e in self.elements)
         object.__setattr__(self, "is_bounded", bounded)
-        object.__setattr__(self, "_hash", hash(key))
+        try:
+            object.__setattr__(self, "_hash", hash(key))
+        except TypeError:
+            raise TypeError(f"Shape: sizes, layout and elements are tuples; got {key}") from None
 
     def __hash__(self) -> int:
         """A hash that is equal for equal shapes."""

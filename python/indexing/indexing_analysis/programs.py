@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, cast, overload
 
-from indexing.arguments import integer, one_of
+from indexing.arguments import described, integer, one_of
 from indexing.cached import cached_property
 from indexing.display import count_text, shown
 from indexing.errors import IndexingError
@@ -368,7 +368,7 @@ def _of_program(
         given, named = (args, keywords) if staged is program else ((), {})
         part: Part = from_jax(staged, *given, **named).entry
     elif args or keywords:
-        raise TypeError(f"maps: a {type(program).__name__} takes no arguments; only a function does")
+        raise TypeError(f"maps: {described(program)} takes no arguments; only a function does")
     else:
         part = part_of_program(program, "maps: program")
         names = ()

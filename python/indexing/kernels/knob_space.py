@@ -8,7 +8,7 @@ from math import isqrt, prod
 from random import Random
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
-from indexing.arguments import integer
+from indexing.arguments import integer, takes
 from indexing.errors import IndexingError
 from indexing.lazy import np
 
@@ -26,6 +26,14 @@ Plans: TypeAlias = "Mapping[str, ArrayLike] | Sequence[Mapping[str, int]]"
 #: does what ("order", as the emitter's `block_order` has it).
 Effect: TypeAlias = Literal["kernel", "block", "grid", "warps", "order"]
 MAX_CHOICES = 16  # values of a knob in a grid
+MAX_SAMPLED = 10_000_000  # plans; as many take half a minute
+
+
+def check_plan_count(count: int, most: int | None = None) -> None:
+    """Raise IndexingError for a number of plans that cannot be had."""
+    if count < 0 or (most is not None and count > most):
+        limits = "at least 0" if most is None else f"from 0 to {most:,}"
+        raise IndexingError(f"count is a number of plans, {limits}; got {count:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,13 +259,13 @@ class KnobSpace:
         plans = list(self.plans(**choices))
         return {n: np.array([p[n] for p in plans], np.int64) for n in self.names}
 
+    @takes(count=integer, seed=integer)
     def sample(self, count: int, seed: int = 0) -> Columns:
         """Random legal plans, deterministic for a seed: each knob is uniform over what differs, given earlier knobs.
 
-        Raises IndexingError for a negative number of plans.
+        Raises IndexingError for a negative number of plans, and beyond 10 million.
         """
-        if count < 0:
-            raise IndexingError(f"count is a number of plans, at least 0; got {count}")
+        check_plan_count(count, MAX_SAMPLED)
         random = Random(seed)
         columns: dict[str, list[int]] = {n: [] for n in self.names}
         for _ in range(count):

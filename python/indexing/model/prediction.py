@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing._core import predict_times
-from indexing.arguments import of_type, optional, takes
+from indexing.arguments import integer, of_type, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
 from indexing.display import aligned, count_text, shown
@@ -17,7 +17,7 @@ from indexing.hlo import Computation, Program
 from indexing.hlo.module_cache import cached_on_module
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import block_order, emit_fused, fused_computation, knobs_of
-from indexing.kernels.knob_space import Columns, KnobSpace, Plans
+from indexing.kernels.knob_space import Columns, KnobSpace, Plans, check_plan_count
 from indexing.kernels.largest_array import names_largest_array
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
@@ -91,10 +91,12 @@ class Predictions:
         """The demands of the kernels, from which times follow: the fields of `indexing_demand` in C, in order."""
         return _demands({name: getattr(self, name) for name in (*DEMANDS, "bytes")}, self.device)
 
+    @takes(count=integer)
     def best(self, count: int = 1) -> list[dict[str, int]]:
         """The plans with the least predicted times, the best first; of those with equal times, the nearest to the default by
-        the factors between values of knobs.
+        the factors between values of knobs. Raises IndexingError for a negative number of plans.
         """
+        check_plan_count(count)
         return [self.plan(row) for row in self._best_rows(count)]
 
     def _best_rows(self, count: int) -> list[int]:

@@ -32,7 +32,10 @@ def check_count(module: Module, arrays: Sequence[object]) -> None:
     parameters = module.entry.parameters
     if len(arrays) != len(parameters):
         names = ", ".join(f"{p.name}: {p.shape}" for p in parameters)
-        raise IndexingError(f"{len(arrays)} arrays were passed; expected {len(parameters)} ({names})")
+        passed = "1 array was passed" if len(arrays) == 1 else f"{len(arrays)} arrays were passed"
+        is_list = len(arrays) == 1 and isinstance(arrays[0], list | tuple) and len(arrays[0]) == len(parameters)
+        remedy = ": of a list, pass each array by itself, as in f(*arrays)" if is_list else ""
+        raise IndexingError(f"{passed}; expected {len(parameters)} ({names}){remedy}")
 
 
 def host_value(value: object, shape: Shape, what: str) -> HloValue:

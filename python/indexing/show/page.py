@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from indexing.analysis.memory.global_memory import coalescing
-from indexing.arguments import of_type, takes
+from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device, DeviceLike
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program
@@ -69,6 +69,7 @@ class Page:
 
 
 @or_function
+@takes(path=optional(of_type(str, PathLike)))
 def report(
     program: Program,
     device: DeviceLike = None,

@@ -3,11 +3,19 @@
 use crate::error::{broken_text, invalid, too_large, wrong_option};
 use crate::objects::{Any, Given, Str};
 use indexing_core::{Effort, Style};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 /// A map may have more variables, each written out in its text; a number alone asks for no more.
 const MAX_COUNT: i64 = 1 << 20;
+
+/// `TypeError` for a value of another type than is wanted.
+pub fn refused(value: &Any<'_>, wanted: &str) -> PyErr {
+    let name = value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    let article = if name.starts_with(|c| "AEIOaeiou".contains(c)) { "an" } else { "a" };
+    PyTypeError::new_err(format!("expected {wanted}, not {article} {name}"))
+}
 
 /// The characters of a text; `ParseError` if it contains half of a surrogate pair.
 pub fn text_of<'a>(text: &'a Str<'_>) -> PyResult<&'a str> {

@@ -2,7 +2,7 @@
 //!
 //! Equal items are worked on once. Items are taken in blocks, between which Python is asked for signals and told of the progress.
 
-use crate::argument::{effort_of, Threads};
+use crate::argument::{effort_of, refused, Threads};
 use crate::different_items::Batch;
 use crate::error::{broken_text, guarded, raise};
 use crate::indexing_map::PyIndexingMap;
@@ -154,7 +154,8 @@ impl Call<'_, '_> {
 /// The items of an iterable. Error: one is of another type; the message states its position.
 fn items_of<'py, T>(given: &Any<'py>, item: impl Fn(usize, &Any<'py>) -> PyResult<T>) -> PyResult<Vec<T>> {
     let mut items = Vec::with_capacity(given.len().unwrap_or(0));
-    for (k, value) in given.try_iter()?.enumerate() {
+    let values = given.try_iter().map_err(|_| refused(given, "an iterable"))?;
+    for (k, value) in values.enumerate() {
         items.push(item(k, &value?).map_err(|failure| at_item(given.py(), k, failure))?);
     }
     Ok(items)
@@ -171,16 +172,14 @@ fn at_item(py: Python<'_>, k: usize, failure: PyErr) -> PyErr {
 /// The text of item `k`, which keeps the str.
 fn text_of(k: usize, item: &Any<'_>) -> PyResult<PyBackedStr> {
     let Ok(text) = item.cast::<PyString>() else {
-        return Err(PyTypeError::new_err(format!("expected a str, not a {}", item.get_type().name()?)));
+        return Err(refused(item, "a str"));
     };
     let broken = |failure: PyErr| broken_text(text, &failure, &format!("item {k}: "));
     PyBackedStr::try_from(text.clone()).map_err(broken)
 }
 
 fn map_of<'py>(item: &Any<'py>) -> PyResult<Map<'py>> {
-    let refused =
-        |_| Ok(PyTypeError::new_err(format!("expected an IndexingMap, not a {}", item.get_type().name()?)));
-    item.cast::<PyIndexingMap>().cloned().or_else(|error| refused(error).and_then(Err))
+    item.cast::<PyIndexingMap>().cloned().map_err(|_| refused(item, "an IndexingMap"))
 }
 
 /// The maps of an iterable, whose objects are kept in `items` unless it is `Maps`.

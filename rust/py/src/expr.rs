@@ -1,6 +1,6 @@
 //! `SymbolicExpr`.
 
-use crate::argument::{int64, style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
+use crate::argument::{int64, refused, style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
 use crate::error::{guarded, invalid, Raise};
 use crate::interval::{interval_of, PyInterval};
 use crate::notebook::shown;
@@ -11,7 +11,6 @@ use indexing_core::{
     abridged_expr, is_multiple_of, range_on_box, read_expr, simplify_expr, write_expr, Arena, Dag, Expr,
     Interval, Node, VariableNames,
 };
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
 use std::collections::HashMap;
@@ -51,10 +50,7 @@ pub fn operand<'a>(value: &'a Any<'_>) -> PyResult<Option<Operand<'a>>> {
 
 /// As [`operand`], with `TypeError` for what is neither.
 pub fn need_operand<'a>(value: &'a Any<'_>) -> PyResult<Operand<'a>> {
-    operand(value)?.ok_or_else(|| {
-        let name = value.get_type().to_string();
-        PyTypeError::new_err(format!("expected a SymbolicExpr or an int, not {name}"))
-    })
+    operand(value)?.ok_or_else(|| refused(value, "a SymbolicExpr or an int"))
 }
 
 /// Read a list of expressions and integers.
@@ -63,7 +59,7 @@ pub fn operands<'a>(values: &'a [Any<'_>]) -> PyResult<Vec<Operand<'a>>> {
 }
 
 pub fn list<'py>(sequence: &Any<'py>) -> PyResult<Vec<Any<'py>>> {
-    sequence.try_iter()?.collect()
+    sequence.try_iter().map_err(|_| refused(sequence, "a sequence"))?.collect()
 }
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! `PiecewiseMap`: relations by pieces.
 
-use crate::argument::{style_of, text_of, MAX_REPR_LENGTH};
+use crate::argument::{refused, style_of, text_of, MAX_REPR_LENGTH};
 use crate::equivalence::PyEquivalence;
 use crate::error::{guarded, Raise};
 use crate::expr::list;
@@ -14,7 +14,6 @@ use indexing_core::{
     differing_point, has_no_pairs, inverse_pieces, is_function, read_piecewise_map, simplify_pieces,
     subtract, write_piecewise_map, Arena, PieceValues, PiecewiseMap, Result, Scratch,
 };
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
@@ -39,10 +38,7 @@ impl<'py> FromPyObject<'_, 'py> for Relation {
         }
         match given.cast::<PyIndexingMap>() {
             Ok(map) => PiecewiseMap::new(vec![map.get().0.clone()]).map(Relation).raise(given.py()),
-            Err(_) => Err(PyTypeError::new_err(format!(
-                "expected an IndexingMap or a PiecewiseMap, not a {}",
-                given.get_type().name()?
-            ))),
+            Err(_) => Err(refused(&given, "an IndexingMap or a PiecewiseMap")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Evaluation over numpy arrays: through the buffer protocol, with the GIL released.
 
-use crate::argument::int64;
+use crate::argument::{int64, refused};
 use crate::array_memory;
 use crate::array_memory::ArrayElement;
 use crate::error::{invalid, Raise};
@@ -310,7 +310,7 @@ pub fn checked_values<'py>(
     let none = PyTuple::empty(dims.py()).into_any();
     let symbols = symbols.unwrap_or(&none);
     for (what, given, wanted) in [("dims", dims, num_dims), ("symbols", symbols, num_symbols)] {
-        let count = given.len()?;
+        let count = given.len().map_err(|_| refused(given, &format!("{what}, a sequence of {wanted}")))?;
         if count != wanted {
             return Err(invalid(given.py(), format!("{what} has {count} values, the map has {wanted}")));
         }
