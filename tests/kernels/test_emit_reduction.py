@@ -425,6 +425,12 @@ def test_a_core_reads_a_stretch_of_memory_and_its_part_of_the_rest(
         assert len(stretches) <= 2 and all(len(s) <= row for s in stretches[1:]), stretches
 
 
+@pytest.mark.parametrize(("length", "rows"), [(12, 32), (41, 8), (1000, 4), (5000, 1)])
+def test_blocks_of_loops_have_as_many_short_rows_as_fill_vectors_of_pairs(length: int, rows: int) -> None:
+    kernel = ix.emit(ix.hlo.parse(reduced("f32", (320, length), (1,))).entry, dialect="c")
+    assert kernel.grid[0] == 320 // rows
+
+
 @pytest.mark.parametrize(
     ("sizes", "dims"), [((1 << 18,), (0,)), ((512, 1024), (0,)), ((8, 1 << 16), (1,)), ((64, 96), (1,))]
 )

@@ -42,6 +42,7 @@ MAX_IN_LANE = 8  # without threads, one lane reduces a row of at most so many el
 # arrays, those that are computed from what all rows or all elements of one read, and others.
 MAX_STAGED_PAIRS, MAX_STAGED_ALIKE, MAX_STAGED = 128, 64, 32
 MIN_PAIRED = 256  # threads of a block whose values are combined pair by pair
+MAX_PAIRED_LOADS = 32  # a thread of a row has more before adding them takes much longer than combining the sums
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
 MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
 MAX_SHORT_COLUMN = 16  # one thread reduces a column of at most so many elements, of however few columns
@@ -97,8 +98,9 @@ def _most_shared(plan: ReductionPlan) -> ReductionPlan:
 
 
 def _rows_across(d: Dimensions, width: int, threads: int, device: Device) -> int:
-    """The rows of a block: where threads are loops, enough for full vectors of pairs if each thread has one element."""
-    is_paired = d.reduced <= threads * width and threads > 1 and not TARGETS[device.dialect].has_threads
+    """The rows of a block: where threads are loops, enough short rows for full vectors of pairs to the last round."""
+    is_short = threads > 1 and d.reduced <= MAX_PAIRED_LOADS * threads * width
+    is_paired = is_short and not TARGETS[device.dialect].has_threads
     most = MIN_PAIRED if is_paired else device.widths.block_size
     return min(max(most // threads, 1), power_of_two(d.rows))
 
