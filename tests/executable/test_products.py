@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import compiled
+from kernels import compiled, random_array
 
 PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 LAST = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
@@ -92,3 +92,26 @@ def test_tiles_are_read_from_operands_in_any_layout() -> None:
     assert [k.emitter for k in ix.emit_all(few, dialect="opencl")] == ["dot-simt"]
     few = ix.hlo.parse(text.replace("[40,", "[8,").replace("32]", "24]"))
     assert [k.emitter for k in ix.emit_all(few, dialect="opencl")] == ["transpose", "dot"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "out", "numbers", "subscripts", "emitter"),
+    [
+        ("20,40", "40,120", "20,120", PLAIN, "ik,kj->ij", "dot-panels"),
+        ("2,20,40", "2,40,120", "2,20,120", "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}", "bik,bkj->bij", "dot-panels"),
+        ("40,20", "120,40", "20,120", "lhs_contracting_dims={0}, rhs_contracting_dims={1}", "ki,jk->ij", "dot-panels"),
+        ("4,20,10", "10,2,4,60", "20,2,60", "lhs_contracting_dims={2,0}, rhs_contracting_dims={0,2}", "lik,kalj->iaj", "dot-panels"),
+        ("60,70", "70", "60", PLAIN, "ik,k->i", "reduction"),
+        ("20,40", "40,30", "20,30", PLAIN, "ik,kj->ij", "loop"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_complex_products_are_real_ones_where_they_are_large(
+    left, right, out, numbers, subscripts, emitter, kind
+) -> None:
+    executable, rng = compiled(program(left, right, out, numbers, kind), device="cpu"), np.random.default_rng(3)
+    operands = [
+        random_array(o.shape, rng) for o in ix.hlo.parse(program(left, right, out, numbers, kind)).entry.parameters
+    ]
+    assert np.array_equal(executable(*operands), np.einsum(subscripts, *operands))
+    assert emitter in [k.emitter for k in executable.kernels]

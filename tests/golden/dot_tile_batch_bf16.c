@@ -1,4 +1,4 @@
-// scores: dot-panels emitter, 18 blocks of 12 threads
+// scores: dot-panels emitter, 18 blocks of 6 threads
 
 typedef float f32;
 typedef unsigned short u16;
@@ -29,32 +29,35 @@ static inline u16 encode_bf16(f32 x) {
   return (u16)(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
-static inline CONTRACTS __attribute__((noinline)) void multiply_panels_f32(f32 *sums, const f32 *left, const f32 *right, s64 depth) {
+static inline CONTRACTS __attribute__((noinline)) void multiply_panels_f32_wide(f32 *sums, const f32 *left, const f32 *right, s64 depth) {
 #ifdef __clang__
 #pragma clang fp contract(fast)
 #endif
   typedef f32 vector __attribute__((vector_size(VECTOR_BYTES)));
-  enum { rows = 6, columns = 16, lanes = VECTOR_BYTES / sizeof(f32), vectors = 64 / VECTOR_BYTES };
-  vector total[rows][vectors];
+  enum { rows = 6, columns = 32, lanes = VECTOR_BYTES / sizeof(f32) };
+  enum { vectors = 128 > VECTOR_BYTES ? 2 : 1, part = vectors * lanes };  // of a row, whose sums stay in registers
+  for (s32 first = 0; first < columns; first += part) {
+    vector total[rows][vectors];
 #pragma GCC unroll 16
-  for (s32 i = 0; i < rows; i++)
+    for (s32 i = 0; i < rows; i++)
 #pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) total[i][j] = *(const vector *)(sums + i * columns + j * lanes);
-  for (s64 k = 0; k < depth; k++) {
-    vector row[vectors];
+      for (s32 j = 0; j < vectors; j++) total[i][j] = *(const vector *)(sums + first + i * columns + j * lanes);
+    for (s64 k = 0; k < depth; k++) {
+      vector row[vectors];
 #pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) row[j] = *(const vector *)(right + k * columns + j * lanes);
+      for (s32 j = 0; j < vectors; j++) row[j] = *(const vector *)(right + first + k * columns + j * lanes);
 #pragma GCC unroll 16
-    for (s32 i = 0; i < rows; i++) {
-      const f32 factor = left[i * depth + k];
+      for (s32 i = 0; i < rows; i++) {
+        const f32 factor = left[i * depth + k];
 #pragma GCC unroll 16
-      for (s32 j = 0; j < vectors; j++) total[i][j] = row[j] * factor + total[i][j];
+        for (s32 j = 0; j < vectors; j++) total[i][j] = row[j] * factor + total[i][j];
+      }
     }
+#pragma GCC unroll 16
+    for (s32 i = 0; i < rows; i++)
+#pragma GCC unroll 16
+      for (s32 j = 0; j < vectors; j++) *(vector *)(sums + first + i * columns + j * lanes) = total[i][j];
   }
-#pragma GCC unroll 16
-  for (s32 i = 0; i < rows; i++)
-#pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) *(vector *)(sums + i * columns + j * lanes) = total[i][j];
 }
 
 static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1, u16 *restrict o0, s64 first_block, s64 last_block) {
@@ -64,48 +67,52 @@ static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1
     __attribute__((aligned(64))) __attribute__((aligned(16))) f32 right_tile[1536];
     __attribute__((aligned(64))) __attribute__((aligned(16))) f32 sums[1152];
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 12; th_x++) {
-      for (s32 register0 = 0; register0 < 96; register0++) {
-        sums[th_x * 96 + register0] = 0.0f;
-      }
-      const s32 left_cell1 = th_x;
-    }
-    #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 12; th_x++) {
-      if (th_x + (bl_x % 6) * 12 <= 63) {
-        const s32 j2 = th_x + (bl_x % 6) * 12;
-        #pragma GCC unroll 1
-        for (s32 vector_index3 = 0; vector_index3 < 16; vector_index3++) {
-          const u16 v4 = p0[th_x * 16 + bl_x * 192 + vector_index3 - (bl_x / 6) * 128];
-          const f32 v5 = decode_bf16(v4);
-          left_tile[th_x * 16 + vector_index3] = v5;
-        }
-      } else {
-        #pragma GCC unroll 1
-        for (s32 vector_index6 = 0; vector_index6 < 16; vector_index6++) {
-          left_tile[th_x * 16 + vector_index6] = 0.0f;
-        }
-      }
-      for (s32 turn7 = 0; turn7 < 8; turn7++) {
-        const s32 right_cell8 = th_x * 16 + turn7 * 2 - (th_x / 6) * 95;
-        #pragma GCC unroll 1
-        for (s32 vector_index9 = 0; vector_index9 < 16; vector_index9++) {
-          const u16 v10 = p1[th_x * 16 + turn7 * 192 + vector_index9 + (bl_x / 6) * 1536];
-          const f32 v11 = decode_bf16(v10);
-          right_tile[right_cell8 * 16 + vector_index9] = v11;
-        }
+    for (s32 th_x = 0; th_x < 6; th_x++) {
+      for (s32 register0 = 0; register0 < 192; register0++) {
+        sums[th_x * 192 + register0] = 0.0f;
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 12; th_x++) {
-      multiply_panels_f32(sums + th_x * 96, left_tile + (th_x / 6) * 96, right_tile + (th_x % 6) * 256, 16);
-      for (s32 i12 = 0; i12 < 6; i12++) {
-        if (i12 + (th_x / 6) * 6 + (bl_x % 6) * 12 <= 63) {
-          const s32 j13 = i12 + (th_x / 6) * 6 + (bl_x % 6) * 12;
+    for (s32 th_x = 0; th_x < 6; th_x++) {
+      for (s32 turn1 = 0; turn1 < 2; turn1++) {
+        const s32 left_cell2 = th_x + turn1 * 6;
+        if (th_x + turn1 * 6 + (bl_x % 6) * 12 <= 63) {
+          const s32 j3 = th_x + turn1 * 6 + (bl_x % 6) * 12;
           #pragma GCC unroll 1
-          for (s32 vector_index14 = 0; vector_index14 < 16; vector_index14++) {
-            const u16 v15_bits = encode_bf16(sums[th_x * 96 + i12 * 16 + vector_index14]);
-            o0[j13 * 96 + vector_index14 + (bl_x / 6) * 6144 + (th_x % 6) * 16] = v15_bits;
+          for (s32 vector_index4 = 0; vector_index4 < 16; vector_index4++) {
+            const u16 v5 = p0[th_x * 16 + bl_x * 192 + turn1 * 96 + vector_index4 - (bl_x / 6) * 128];
+            const f32 v6 = decode_bf16(v5);
+            left_tile[th_x * 16 + turn1 * 96 + vector_index4] = v6;
+          }
+        } else {
+          #pragma GCC unroll 1
+          for (s32 vector_index7 = 0; vector_index7 < 16; vector_index7++) {
+            left_tile[th_x * 16 + turn1 * 96 + vector_index7] = 0.0f;
+          }
+        }
+      }
+      for (s32 turn8 = 0; turn8 < 8; turn8++) {
+        const s32 right_cell9 = th_x * 16 + turn8 * 2 - (th_x / 3) * 47;
+        #pragma GCC unroll 1
+        for (s32 vector_index10 = 0; vector_index10 < 32; vector_index10++) {
+          const u16 v11 = p1[th_x * 32 + turn8 * 192 + vector_index10 + (bl_x / 6) * 1536];
+          const f32 v12 = decode_bf16(v11);
+          right_tile[right_cell9 * 32 + vector_index10] = v12;
+        }
+      }
+    }
+    #pragma GCC ivdep
+    for (s32 th_x = 0; th_x < 6; th_x++) {
+      if ((th_x / 3) * 6 + (bl_x % 6) * 12 <= 63) {
+        multiply_panels_f32_wide(sums + th_x * 192, left_tile + (th_x / 3) * 96, right_tile + (th_x % 3) * 512, 16);
+      }
+      for (s32 i14 = 0; i14 < 6; i14++) {
+        if (i14 + (th_x / 3) * 6 + (bl_x % 6) * 12 <= 63) {
+          const s32 j15 = i14 + (th_x / 3) * 6 + (bl_x % 6) * 12;
+          #pragma GCC unroll 1
+          for (s32 vector_index16 = 0; vector_index16 < 32; vector_index16++) {
+            const u16 v17_bits = encode_bf16(sums[th_x * 192 + i14 * 32 + vector_index16]);
+            o0[j15 * 96 + vector_index16 + (bl_x / 6) * 6144 + (th_x % 3) * 32] = v17_bits;
           }
         }
       }

@@ -246,7 +246,7 @@ PROGRAMS = [
     (causal, [shaped(1, 64, 4, 32), *[shaped(1, 64, 2, 32)] * 2]),
     (windowed, ALL),
     (biased, [*ALL, shaped(1, 2, 64, 64), shaped(1, 1, 1, 64, kind=jnp.bool_)]),
-    (by_hand, [shaped(1, 32, 2, 32)] * 3),
+    (by_hand, ALL),
     (decode, [shaped(2, 2, 4, 64), *[shaped(2, 256, 2, 64)] * 2, shaped(2, kind=jnp.int32)]),
 ]
 

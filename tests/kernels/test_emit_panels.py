@@ -50,6 +50,8 @@ CASES = [
     (product("101,43", "43,51", "101,51", PLAIN), {"row_panels": 3, "column_panels": 2, "tile_depth": 7}),
     (product("40,100", "51,40", "100,51", TRANSPOSED, "f64", "f64"), {}),
     (product("6,8", "8,16", "6,16", PLAIN), {}),
+    (product("50,66", "66,154", "50,154", PLAIN), {"row_panels": 2}),  # wide panels, the last ones of them empty
+    (product("20,30", "30,28", "20,28", PLAIN, "f64", "f64"), {}),  # wide panels
     (product("6,129", "129,16", "6,16", PLAIN), {}),  # one thread, several steps
     (product("70,33", "33,10", "70,10", PLAIN), {}),  # columns that fill no panel
     (product("12,200", "200,2", "12,2", PLAIN, "f64", "f64"), {}),
@@ -104,6 +106,23 @@ def test_small_integers_of_two_types_and_of_others() -> None:
     assert names("s8", "s16") == names("s32", "s32") == {"s32"}
 
 
+@pytest.mark.parametrize(("columns", "width"), [(16, 16), (17, 32), (33, 16), (48, 16), (49, 32), (300, 32)])
+def test_panels_are_wide_where_few_columns_are_empty(columns: int, width: int) -> None:
+    kernel = emitted(product("64,32", f"32,{columns}", f"64,{columns}", PLAIN))
+    (sums,) = (b.size for b in kernel.ir.buffers if b.name == "sums")
+    assert sums == 6 * width
+
+
+def test_panels_without_rows_or_columns_are_not_multiplied() -> None:
+    def is_asked(rows: int, columns: int) -> bool:
+        text = product(f"{rows},32", f"32,{columns}", f"{rows},{columns}", PLAIN)
+        kernel = emitted(text, row_panels=2, column_panels=2)
+        branches = (s for s in ir.statements(kernel.lowered.body) if isinstance(s, ir.If))
+        return any(isinstance(t, ir.MultiplyPanels) for s in branches for t in s.then)
+
+    assert [is_asked(*sizes) for sizes in ((24, 128), (18, 128), (24, 96))] == [False, True, True]
+
+
 def test_panels_of_small_integers_have_a_greatest_depth() -> None:
     kernel = emitted(product("12,300", "300,32", "12,32", PLAIN, "s8", "s32"), tile_depth=256).lowered
 
@@ -139,7 +158,7 @@ def test_plans_beyond_the_memory_of_a_block_are_refused() -> None:
 
 
 def test_a_kernel_without_its_barriers_is_refuted() -> None:
-    kernel = emitted(product("24,64", "64,32", "24,32", PLAIN), tile_depth=16)
+    kernel = emitted(product("24,64", "64,96", "24,96", PLAIN), tile_depth=16)
     without = [m.kernel for m in mutants(kernel.ir) if m.kind == "barrier"]
     assert len(without) == 2
     assert all("race" in {c.kind for c in verify(k).checks if c.status != "proved"} for k in without)

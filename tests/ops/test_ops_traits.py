@@ -21,7 +21,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "indexing"
 OTHER_MEANINGS = {
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
-    "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types
+    "kernels/emitters/dot/group.py": {"complex"},  # a kind of element types
+    "kernels/emitters/panels/match.py": {"complex"},
     "kernels/solvers.py": {"cholesky"},  # a function of C
     "kernels/targets/c_index.py": {"parameter"},  # a kind of variable
     "model/instruction_time.py": {"complex"},

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.device.record import Memory
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
 from indexing.kernels.ir.nodes import Block, Statement, Value
 from indexing.kernels.ir.traversal import all_values, loads_of
 from indexing.kernels.ir.types import storage_bytes
@@ -225,7 +225,7 @@ class _BlockVisitor(KernelWalk):
         if isinstance(s, ir.Store | ir.Copy):
             return own + 1
         if isinstance(s, ir.MultiplyPanels):
-            vectors = PANEL_BYTES // VECTOR_BYTES
+            vectors = PANEL_PRODUCTS[s.product].row_bytes // VECTOR_BYTES
             products, loads = PANEL_ROWS * vectors, PANEL_ROWS + vectors
             return s.depth * VECTOR * (products + loads)
         if isinstance(s, ir.AtomicUpdate | ir.FetchAdd):

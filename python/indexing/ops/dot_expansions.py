@@ -1,11 +1,14 @@
-"""Expansions of dots, for operands whose memory layout a dot kernel doesn't read well.
-
-Both take a right operand with batch dimensions first, then free ones, and contracting ones last.
+"""Expansions of dots: for operands whose memory layout a dot kernel doesn't read well, which have batch dimensions first, then
+free ones, and contracting ones last; and for complex ones, by one product of real matrices.
 """
 
 from __future__ import annotations
 
-from indexing.hlo import Computation, Instruction
+from collections.abc import Sequence
+from math import prod
+
+from indexing.hlo import BuiltInstruction, Computation, Instruction
+from indexing.ops.element_types import element_type
 from indexing.ops.expansion import Expansion
 
 
@@ -36,7 +39,7 @@ def reduced_dot(dot: Instruction) -> Computation:
     parts = Expansion(dot)
     left, right = parts.parameters
     batch, contracted, rows = _counts(dot)
-    wide = dot.shape.element_type if dot.shape.element_type == "f64" else "f32"
+    wide = element_type(dot.shape.element_type).compute_type
     space = (*dot.shape.dimensions, *left.dimensions[len(left.dimensions) - contracted :])
     free = len(dot.shape.dimensions)
     last = range(free, len(space))
@@ -44,6 +47,48 @@ def reduced_dot(dot: Instruction) -> Computation:
     spread = [parts.broadcast(o, space, place) for o, place in zip((left, right), places, strict=True)]
     products = parts.apply("multiply", *(parts.convert(factor, wide) for factor in spread))
     return parts.finish([parts.convert(parts.reduce("add", products, last, 0), dot.shape.element_type)])
+
+
+def real_dot(dot: Instruction) -> Computation:
+    """A complex dot as one of twice the contracting and twice the free elements of its right operand: the parts of the result
+    are (Re A, Im A) times the columns (Re B, -Im B) and (Im B, Re B).
+    """
+    parts = Expansion(dot)
+    left, right = (_by_role(parts, dot, k) for k in range(2))
+    (batch, rows, _), columns = left.dimensions, right.dimensions[2]
+    a, b = (_parts_of(parts, o) for o in (left, right))
+    kind = a[0].element_type
+    across = [_joined(parts, pair, 2) for pair in (b, (parts.apply("negate", b[1]), b[0]))]
+    product = parts.add(
+        "dot", kind, [batch, rows, 2 * columns], [_joined(parts, a, 2), _joined(parts, across, 1)],
+        lhs_batch_dims=[0], rhs_batch_dims=[0], lhs_contracting_dims=[2], rhs_contracting_dims=[1],
+    )  # fmt: skip
+    sizes = batch, rows, columns
+    real, imaginary = parts.first(product, sizes), parts.last(product, sizes)
+    result = parts.add("complex", dot.shape.element_type, sizes, [real, imaginary])
+    return parts.finish([parts.reshape(result, dot.shape.dimensions)])
+
+
+def _by_role(parts: Expansion, dot: Instruction, k: int) -> BuiltInstruction:
+    """An operand with one dimension for each role: batch and rows and contracted, or batch and contracted and columns."""
+    operand, side = parts.parameters[k], ("lhs", "rhs")[k]
+    batch, contracted = dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")
+    free = [d for d in range(len(operand.dimensions)) if d not in (*batch, *contracted)]
+    roles = (batch, free, contracted) if k == 0 else (batch, contracted, free)
+    ordered = parts.transpose(operand, [d for role in roles for d in role])
+    return parts.reshape(ordered, [prod(operand.dimensions[d] for d in role) for role in roles])
+
+
+def _parts_of(parts: Expansion, value: BuiltInstruction) -> tuple[BuiltInstruction, BuiltInstruction]:
+    kind = element_type(value.element_type).real
+    real, imaginary = (parts.add(opcode, kind, value.dimensions, [value]) for opcode in ("real", "imag"))
+    return real, imaginary
+
+
+def _joined(parts: Expansion, values: Sequence[BuiltInstruction], dimension: int) -> BuiltInstruction:
+    sizes = list(values[0].dimensions)
+    sizes[dimension] *= len(values)
+    return parts.add("concatenate", values[0].element_type, sizes, list(values), dimensions=[dimension])
 
 
 def _counts(dot: Instruction) -> tuple[int, int, int]:

@@ -22,28 +22,46 @@ MAX_PENDING = 2  # groups of them that `WaitCopies` leaves incomplete
 LINES = 8  # the lines of a matrix of `LoadMatrices`
 ROWS, COLUMNS = 16, 8  # the sides of the sum
 PANEL_ROWS = 6  # the left panel of `MultiplyPanels`: with two vectors a row, the sums take 12 of 16 vector registers
-PANEL_BYTES = 64  # a row of the right panel: one vector, or up to four
+PANEL_BYTES, WIDE_BYTES = 64, 128  # a row of the right panel: one of the widest vectors, or two
 
 
 @dataclass(frozen=True, slots=True)
 class PanelProduct:
-    """The element types of `MultiplyPanels`: of both panels, and of the sums; and the greatest depth, if there is one."""
+    """The element types of `MultiplyPanels`: of both panels, and of the sums; the greatest depth, if there is one; the bytes of
+    a row of sums.
+    """
 
     factors: str
     sums: str
     max_depth: int | None = None
+    row_bytes: int = PANEL_BYTES
 
     @property
     def columns(self) -> int:
         """The columns of the right panel."""
-        return PANEL_BYTES // storage_bytes(self.sums)
+        return self.row_bytes // storage_bytes(self.sums)
 
 
 PANEL_PRODUCTS: Mapping[str, PanelProduct] = {
     **{kind: PanelProduct(kind, kind) for kind in ("f32", "f64", "s32")},
     # Integers of at most 8 bits: CPUs multiply f32 faster than s32. The sum of 256 products is below 2^24, so f32 holds it.
     "s8": PanelProduct("f32", "s32", max_depth=256),
+    # One vector of a row leaves a processor with the widest ones waiting for sums.
+    **{f"{kind}_wide": PanelProduct(kind, kind, row_bytes=WIDE_BYTES) for kind in ("f32", "f64")},
 }
+
+
+MAX_WIDENED = 1.25  # columns of wide panels to those of others, up to which the wide ones take less time
+
+
+def panels_for(name: str, *columns: int) -> str:
+    """The product of panels of that name, or of wide ones, if they leave few of each count of columns empty."""
+    wide = f"{name}_wide"
+    if wide not in PANEL_PRODUCTS:
+        return name
+    narrow, widened = (PANEL_PRODUCTS[n].columns for n in (name, wide))
+    fills = all(-(-n // widened) * widened <= MAX_WIDENED * -(-n // narrow) * narrow for n in columns)
+    return wide if fills else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 for lane: if base + lane <= last: ...   becomes   if base + width - 1 <= last: for lane: ...   else: the same as before
 
-Where threads are loops, so are those that compute something else out of bounds: compilers make vectors of whole ones.
+Where threads are loops, so are those that compute something else out of bounds, and partial vectors are loops up to the bound,
+behind which another computes what is out of bounds: compilers make vectors of all of these.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir.copying import Names
-from indexing.kernels.ir.nodes import For, If, Kernel, Statement, Within, statements
+from indexing.kernels.ir.nodes import Block, For, If, Kernel, Statement, Within, statements
 from indexing.kernels.ir.traversal import replace_loops
 from indexing.kernels.passes.lanes import lane_count
 
@@ -33,18 +34,30 @@ def _split(loop: For, names: Names, has_threads: bool) -> Statement:
     if not isinstance(branch, If) or (branch.otherwise and has_threads) or len(branch.conditions) != 1:
         return loop
     condition = branch.conditions[0]
-    if not isinstance(condition, Within) or condition.lower is not None:
+    if not isinstance(condition, Within) or condition.lower is not None or condition.upper is None:
         return loop
-    last = _last_lane(condition.expression, loop.variable, width, names)
-    if last is None:
+    places = _affine(condition.expression, loop.variable, width, names)
+    if places is None:
         return loop
+    first, step, last = places
     whole = replace(loop, body=branch.then)
-    partial = _of_lanes(loop, names, width if branch.otherwise else width - 1)  # the last lane is not in bounds
-    return If((Within(last, None, condition.upper),), (whole,), (partial,))
+    partial: Block
+    if has_threads or step != 1:
+        partial = (_of_lanes(loop, names, width if branch.otherwise else width - 1),)  # the last lane is not in bounds
+    else:
+        stop = names.simplified((condition.upper + 1 - first).max(constant(0)))
+        within = _of_lanes(replace(loop, body=branch.then), names, width - 1)
+        beyond = _of_lanes(replace(loop, start=stop, body=branch.otherwise), names, width)
+        partial = (replace(within, stop=stop), *([beyond] if branch.otherwise else []))
+    return If((Within(last, None, condition.upper),), (whole,), partial)
 
 
-def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) -> SymbolicExpr | None:
-    """The expression at the last lane, if it is affine in the lane; None otherwise."""
+def _affine(
+    expression: SymbolicExpr, lane: int, width: int, names: Names
+) -> tuple[SymbolicExpr, int, SymbolicExpr] | None:
+    """The expression at the first lane, its step from lane to lane, and the expression at the last one, if it is affine in the
+    lane and does not fall; None otherwise.
+    """
     places = [variable(k) for k in range(len(names.variables))]
     at = [expression.replace_variables([*places[:lane], constant(k), *places[lane + 1 :]]) for k in (0, 1, width - 1)]
     step = names.simplified(at[1] - at[0]).constant_value
@@ -52,7 +65,7 @@ def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) ->
         return None
     if names.simplified(expression - at[0] - places[lane] * step).constant_value != 0:
         return None
-    return names.simplified(at[2])
+    return at[0], step, names.simplified(at[2])
 
 
 def _of_lanes(loop: For, names: Names, count: int) -> For:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_PRODUCTS, PANEL_ROWS
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
 from indexing.kernels.targets.library import (
     C_TYPES,
     MATH,
@@ -33,10 +33,11 @@ from indexing.ops.element_types import element_type
 
 def panel_definitions() -> Iterator[Definition]:
     """The width of vectors, and a function for each product."""
-    for kind, product in PANEL_PRODUCTS.items():
-        sizes = {"ROWS": PANEL_ROWS, "COLUMNS": product.columns, "BYTES": PANEL_BYTES}
+    for name, product in PANEL_PRODUCTS.items():
+        sizes = {"ROWS": PANEL_ROWS, "COLUMNS": product.columns, "BYTES": product.row_bytes}
         if product.factors == product.sums:
-            yield from read_definitions("panels.c", T=kind, W=kind.replace("s", "u"), **sizes)
+            kind = product.sums
+            yield from read_definitions("panels.c", NAME=name, T=kind, W=kind.replace("s", "u"), **sizes)
         else:
             yield from read_definitions("panels_of_integers.c", **sizes)
 

@@ -18,30 +18,33 @@
 #define CONTRACTS __attribute__((optimize("fp-contract=fast")))
 #endif
 
-CONTRACTS __attribute__((noinline)) void multiply_panels_$T($T *sums, const $T *left, const $T *right, s64 depth) {
+CONTRACTS __attribute__((noinline)) void multiply_panels_$NAME($T *sums, const $T *left, const $T *right, s64 depth) {
 #ifdef __clang__
 #pragma clang fp contract(fast)
 #endif
   typedef $W vector __attribute__((vector_size(VECTOR_BYTES)));
-  enum { rows = $ROWS, columns = $COLUMNS, lanes = VECTOR_BYTES / sizeof($T), vectors = $BYTES / VECTOR_BYTES };
-  vector total[rows][vectors];
+  enum { rows = $ROWS, columns = $COLUMNS, lanes = VECTOR_BYTES / sizeof($T) };
+  enum { vectors = $BYTES > VECTOR_BYTES ? 2 : 1, part = vectors * lanes };  // of a row, whose sums stay in registers
+  for (s32 first = 0; first < columns; first += part) {
+    vector total[rows][vectors];
 #pragma GCC unroll 16
-  for (s32 i = 0; i < rows; i++)
+    for (s32 i = 0; i < rows; i++)
 #pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) total[i][j] = *(const vector *)(sums + i * columns + j * lanes);
-  for (s64 k = 0; k < depth; k++) {
-    vector row[vectors];
+      for (s32 j = 0; j < vectors; j++) total[i][j] = *(const vector *)(sums + first + i * columns + j * lanes);
+    for (s64 k = 0; k < depth; k++) {
+      vector row[vectors];
 #pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) row[j] = *(const vector *)(right + k * columns + j * lanes);
+      for (s32 j = 0; j < vectors; j++) row[j] = *(const vector *)(right + first + k * columns + j * lanes);
 #pragma GCC unroll 16
-    for (s32 i = 0; i < rows; i++) {
-      const $W factor = left[i * depth + k];
+      for (s32 i = 0; i < rows; i++) {
+        const $W factor = left[i * depth + k];
 #pragma GCC unroll 16
-      for (s32 j = 0; j < vectors; j++) total[i][j] = row[j] * factor + total[i][j];
+        for (s32 j = 0; j < vectors; j++) total[i][j] = row[j] * factor + total[i][j];
+      }
     }
+#pragma GCC unroll 16
+    for (s32 i = 0; i < rows; i++)
+#pragma GCC unroll 16
+      for (s32 j = 0; j < vectors; j++) *(vector *)(sums + first + i * columns + j * lanes) = total[i][j];
   }
-#pragma GCC unroll 16
-  for (s32 i = 0; i < rows; i++)
-#pragma GCC unroll 16
-    for (s32 j = 0; j < vectors; j++) *(vector *)(sums + i * columns + j * lanes) = total[i][j];
 }

@@ -196,9 +196,11 @@ class _Body:
         body, (rows, columns) = self.body, self.plan.panel
         buffer, depth = left
         begin = body.scope.simplify(row * rows * depth)
-        if self.plan.multiplies_panels:
+        if self.plan.panel_product is not None:
             place, zero = body.scope.simplify(column * columns * depth), constant(0)
-            body.add(MultiplyPanels(self.kind, sums, zero, buffer, begin, right.buffer.name, place, depth))
+            body.add(
+                MultiplyPanels(self.plan.panel_product, sums, zero, buffer, begin, right.buffer.name, place, depth)
+            )
             return
         for name, size in (("left", rows), ("right", columns)):
             body.kernel.add_buffer(Buffer(name, self.kind, (size,), "local"))

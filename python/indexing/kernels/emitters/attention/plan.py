@@ -13,7 +13,7 @@ from indexing.kernels.emitters.dot.match import Axis, Product, fastest
 from indexing.kernels.emitters.panels.plan import even_part
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, places
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS, panels_for
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space
@@ -33,7 +33,7 @@ class AttentionPlan:
     """Knobs and launch dimensions: a block has `row_panels` panels of rows, and takes `key_panels` panels of keys at a step.
 
     `sizes` are those of the product of weights and values, `depth` the products in an element of the scores; a thread
-    holds sums of a `panel`, its rows and columns; `multiplies_panels` by one instruction. `fastest` is the fastest dimension
+    holds sums of a `panel`, its rows and columns, by the `panel_product` if there is one. `fastest` is the fastest dimension
     of queries, keys and values.
     """
 
@@ -41,7 +41,7 @@ class AttentionPlan:
     depth: int
     element_type: str
     panel: tuple[int, int]
-    multiplies_panels: bool
+    panel_product: str | None
     fastest: tuple[Axis, Axis, Axis]
     row_panels: int
     key_panels: int
@@ -106,7 +106,7 @@ class AttentionPlan:
 
     def _columns(self, lines: int, run: int) -> IndexingMap:
         width = self.panel[1]
-        if not self.multiplies_panels:
+        if self.panel_product is None:
             return rotated(lines, run, width)
         return places(lines, run, f"(element floordiv {width} * {lines} + line) * {width} + element mod {width}")
 
@@ -134,7 +134,7 @@ def plan_attention(
     """Launch dimensions.
 
     Knobs: `row_panels` of a block and `key_panels` of a step, from 1 to 32 each, of 4 rows and 4 keys; on CPUs, of 6 rows and
-    64 bytes of keys.
+    64 or 128 bytes of keys.
     """
     default = _default(match, device)
     rows = default.row_panels if row_panels is None else row_panels
@@ -151,7 +151,7 @@ def _default(match: Attention, device: Device) -> AttentionPlan:
         -(-prod(n) // width) for n, width in zip((plan.sizes.rows, plan.sizes.contracted), plan.panel, strict=True)
     )
     most = min(DEFAULT_ROWS // plan.panel[0], max(DEFAULT_THREADS // plan.value_panels, 1))
-    most_keys = (DEFAULT_PANEL_KEYS if plan.multiplies_panels else DEFAULT_KEYS) // plan.panel[1]
+    most_keys = (DEFAULT_PANEL_KEYS if plan.panel_product else DEFAULT_KEYS) // plan.panel[1]
     plan = replace(plan, row_panels=even_part(rows, most), key_panels=even_part(keys, max(most_keys, 1)))
     least = MIN_THREADS if TARGETS[device.dialect].has_threads else 1
     while plan.row_panels > 1 and prod(plan.tiles) < device.cores.count and plan.threads >= 2 * least:
@@ -168,9 +168,10 @@ def _planned(match: Attention, device: Device) -> AttentionPlan:
     """The plan with one panel of rows and of keys."""
     kind, scores, product = match.element_type, match.scores, match.product
     is_panels = TARGETS[device.dialect].multiplies_panels(kind)
-    panel = (PANEL_ROWS, PANEL_PRODUCTS[kind].columns) if is_panels else PANEL
+    panels = panels_for(kind, prod(match.sizes.contracted), prod(match.sizes.columns)) if is_panels else None
+    panel = (PANEL_ROWS, PANEL_PRODUCTS[panels].columns) if panels else PANEL
     order = fastest(scores, match.query)[0], fastest(scores, 1 - match.query)[0], fastest(product, 1 - match.side)[0]
-    return AttentionPlan(match.sizes, match.depth, kind, panel, is_panels, order, 1, 1)
+    return AttentionPlan(match.sizes, match.depth, kind, panel, panels, order, 1, 1)
 
 
 def attention_knobs(match: Attention, default: AttentionPlan, device: Device) -> KnobSpace:

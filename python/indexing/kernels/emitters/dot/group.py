@@ -63,7 +63,7 @@ def is_sum_of_rows(dot: Instruction) -> bool:
 
 def _is_plain(i: Instruction) -> bool:
     s = i.shape
-    if s.is_tuple or 0 in s.dimensions or element_type(s.element_type).kind != "float":
+    if s.is_tuple or 0 in s.dimensions or element_type(s.element_type).kind not in ("float", "complex"):
         return False
     return major_to_minor(s) == tuple(range(s.rank))
 

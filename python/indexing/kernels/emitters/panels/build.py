@@ -46,7 +46,7 @@ class _Body:
                 for tile, free in zip(plan.shared_tiles, self.begins, strict=True):
                     self.tile.fill(tile, {"free": free, "sum": begin})
             body.barrier()
-            with self.tile.step(begin, plan.tile_depth):
+            with self.tile.step(begin, plan.tile_depth), inside(body, self._firsts()):
                 body.add(self._multiply())
             if plan.steps > 1:
                 body.barrier()
@@ -62,11 +62,20 @@ class _Body:
         zero = self.body.constant(0)
         return MultiplyPanels(plan.name, "sums", zero, left, places[0], right, places[1], plan.tile_depth)
 
+    def _firsts(self) -> list[Part]:
+        """The first row and the first column of a tile of sums, by which it is empty, or is not."""
+        sizes = prod(self.plan.sizes.rows), prod(self.plan.sizes.columns)
+        return [Part(place, size) for place, size in zip(self._places(), sizes, strict=True)]
+
+    def _places(self) -> list[SymbolicExpr]:
+        sides = PANEL_ROWS, self.plan.columns
+        return [b + at * n for b, at, n in zip(self.begins, self.panel, sides, strict=True)]
+
     def _finish(self) -> None:
         """Build the epilogue and the stores of a tile of sums, row by row."""
         body, plan = self.body, self.plan
         rows, columns = prod(plan.sizes.rows), prod(plan.sizes.columns)
-        row, column = (b + at * n for b, at, n in zip(self.begins, self.panel, (PANEL_ROWS, plan.columns), strict=True))
+        row, column = self._places()
         with (
             loop_over(body, PANEL_ROWS, "i") as i,
             inside(body, [Part(row + i, rows)]) as (of_row,),

@@ -11,17 +11,21 @@ from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot import convolution
-from indexing.kernels.emitters.dot.match import product_in_memory, sum_type
+from indexing.kernels.emitters.dot.match import product_in_memory, product_of, sum_type
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.convolution_expansions import convolution_of_neighbours, is_along_window
+from indexing.ops.dot import DOT
+from indexing.ops.dot_expansions import real_dot
 from indexing.ops.element_types import element_type
+from indexing.ops.registry import traits_of
 
 NAME = "dot-panels"
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
 MIN_COLUMNS = 2
+MIN_COMPLEX_COLUMNS, MIN_COMPLEX_CONTRACTED = 112, 16  # below, loops take less time than moving the parts
 LOOP_COLUMNS = 8  # columns that a loop over elements multiplies as one vector, in dots
 MIN_NEIGHBOURS = (
     3  # input features, in gradients of weights images, for whose sake a convolution's arrays are transposed
@@ -41,13 +45,26 @@ def panel_product(dot: Instruction) -> str:
 
 
 def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """A kernel around a dot as it is, whatever the layout of its operands; a convolution by features that are neighbours."""
+    """A kernel around a dot as it is, whatever the layout of its operands; a convolution by features that are neighbours, and
+    a product of complex matrices by one of real ones.
+    """
     dot, nodes = seed.instruction, frozenset([seed])
+    if _is_complex(dot) and TARGETS[device.dialect].multiplies_panels(element_type(dot.shape.element_type).real):
+        return Proposal(seed, nodes, seed.arrays, replacement=real_dot(dot))
     if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(panel_product(dot)):
         return None
     if _has_distant_features(dot):
         return Proposal(seed, nodes, seed.arrays, replacement=convolution_of_neighbours(dot))
     return Proposal(seed, nodes, seed.arrays, is_open=True, copies_operands=True)
+
+
+def _is_complex(i: Instruction) -> bool:
+    """Whether an instruction is a dot of complex matrices whose real products are worth moving the parts."""
+    if traits_of(i) is not DOT or any(element_type(o.shape.element_type).kind != "complex" for o in i.operands):
+        return False
+    p = product_of(i)
+    is_deep = prod(p.contracted) >= MIN_COMPLEX_CONTRACTED and prod(p.rows) >= PANEL_ROWS and prod(p.batch) > 0
+    return is_deep and prod(p.columns) >= MIN_COMPLEX_COLUMNS
 
 
 def _has_distant_features(i: Instruction) -> bool:

@@ -14,15 +14,16 @@ from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_
 from indexing.kernels.emitters.panels.match import NAME, panel_product
 from indexing.kernels.emitters.tile.shared_tile import SharedTile
 from indexing.kernels.epilogue import Heroes
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS, PanelProduct
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS, PanelProduct, panels_for
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_knob
 
-MAX_DEFAULT_PANELS = 20, 8  # rows and columns of a block by default: the tiles of both operands fit into 64 KiB
+# Panels of rows of a block by default, and bytes of a row of its sums: the tiles of both operands fit into 64 KiB.
+MAX_DEFAULT_ROWS, MAX_DEFAULT_BYTES = 20, 512
 MAX_PANELS = 32
-MAX_DEPTH_BYTES = 256  # a line of the left panel by default
+MAX_DEPTH_BYTES = 512  # a line of the left panel by default
 DEPTH_UNIT, MAX_DEPTH = 8, 256
 VECTOR, MAX_VECTOR = 16, 32  # elements that a thread copies at once, at most if they are of a run
 
@@ -123,22 +124,28 @@ def plan_panels(
 ) -> PanelPlan:
     """Launch dimensions.
 
-    Knobs: `row_panels` and `column_panels` of the product per block, from 1 to 32 each, of 6 rows and of 64 bytes of columns;
-    `tile_depth`, the elements along the sum that are copied at once, 1 to 256.
+    Knobs: `row_panels` and `column_panels` of the product per block, from 1 to 32 each, of 6 rows and of 64 or
+    128 bytes of columns; `tile_depth`, the elements along the sum that are copied at once, 1 to 256.
     """
     dot = match.first
     rows, columns = _default_panels(dot, device)
-    chosen = row_panels or rows, column_panels or columns, tile_depth or _default_depth(dot)
-    check_knob("row_panels", chosen[0], 1, MAX_PANELS)
-    check_knob("column_panels", chosen[1], 1, MAX_PANELS)
-    check_knob("tile_depth", chosen[2], 1, MAX_DEPTH)
-    return _planned(dot, *chosen)
+    rows, columns = row_panels or rows, column_panels or columns
+    check_knob("row_panels", rows, 1, MAX_PANELS)
+    check_knob("column_panels", columns, 1, MAX_PANELS)
+    lines = rows * PANEL_ROWS + columns * PANEL_PRODUCTS[_product_name(dot)].columns
+    depth = tile_depth or _default_depth(dot, lines, device)
+    check_knob("tile_depth", depth, 1, MAX_DEPTH)
+    return _planned(dot, rows, columns, depth)
 
 
 def _planned(dot: Instruction, rows: int, columns: int, depth: int) -> PanelPlan:
     p = planned_product(dot)
     left, right = (fastest(dot, k)[0] for k in p.operands)
-    return PanelPlan(p, panel_product(dot), rows, columns, depth, (left, right), _run(dot))
+    return PanelPlan(p, _product_name(dot), rows, columns, depth, (left, right), _run(dot))
+
+
+def _product_name(dot: Instruction) -> str:
+    return panels_for(panel_product(dot), prod(planned_product(dot).columns))
 
 
 def _run(dot: Instruction) -> int:
@@ -147,18 +154,21 @@ def _run(dot: Instruction) -> int:
 
 def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
     """The panels of blocks of equal size, of which each core has one if there are as many panels."""
-    p, width = planned_product(dot), PANEL_PRODUCTS[panel_product(dot)].columns
-    all_rows, all_columns = -(-prod(p.rows) // PANEL_ROWS), -(-prod(p.columns) // width)
-    rows, columns = even_part(all_rows, MAX_DEFAULT_PANELS[0]), even_part(all_columns, MAX_DEFAULT_PANELS[1])
+    p, product = planned_product(dot), PANEL_PRODUCTS[_product_name(dot)]
+    most_columns = MAX_DEFAULT_BYTES // product.row_bytes
+    all_rows, all_columns = -(-prod(p.rows) // PANEL_ROWS), -(-prod(p.columns) // product.columns)
+    rows, columns = even_part(all_rows, MAX_DEFAULT_ROWS), even_part(all_columns, most_columns)
     while prod(p.batch) * -(-all_rows // rows) * -(-all_columns // columns) < device.cores.count and rows > 1:
         rows = -(-rows // 2)
     return rows, columns
 
 
-def _default_depth(dot: Instruction) -> int:
-    """Even parts of the sum, of whole runs, or of one run."""
+def _default_depth(dot: Instruction, lines: int, device: Device) -> int:
+    """Even parts of the sum, of whole runs, or of one run, for tiles that have so many lines together."""
     contracted = prod(planned_product(dot).contracted)
-    most, run = MAX_DEPTH_BYTES // storage_bytes(PANEL_PRODUCTS[panel_product(dot)].factors), _run(dot)
+    size, run = storage_bytes(PANEL_PRODUCTS[panel_product(dot)].factors), _run(dot)
+    fitting = device.limits.shared_bytes // (lines * size) // DEPTH_UNIT * DEPTH_UNIT
+    most = max(min(fitting, MAX_DEPTH_BYTES // size), DEPTH_UNIT)
     if 0 < run <= most:
         return run * even_part(contracted // run, most // run)
     if run:
