@@ -119,7 +119,18 @@ def _rest(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> tuple[I
         for m in parts
         if m not in known
         and not any(_has_equal_results(m, other) for other in alike.get(_shared(m), ()))
+        and not any(_is_on_part(m, other) for other in by_results.get(m.results, ()))
         and not _is_covered(m, by_results.get(m.results, ()))
+    )
+
+
+def _is_on_part(m: IndexingMap, other: IndexingMap) -> bool:
+    """Whether a map with the results of another one has a part of its domain, as the ranges of what bounds that show."""
+    if (m.num_dims, m.num_ranges, m.runtimes) != (other.num_dims, other.num_ranges, other.runtimes):
+        return False
+    boxes = zip(m.variables, other.variables, strict=True)
+    return all(whole.interval.contains(own.interval) for own, whole in boxes) and all(
+        bounds.contains(m.range(e)) for e, bounds in other.constraints
     )
 
 

@@ -77,7 +77,7 @@ def rows(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> np.ndarray:
 
 def first_missing(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     """The first row of `a` that is not in `b`."""
-    if not a.size:
+    if not a.size or np.array_equal(a, b):
         return None
     numbers = numbered(a, b) if b.size else numbered(a)
     if len(numbers) == 1:
