@@ -8,8 +8,11 @@ import pytest
 import indexing as ix
 from indexing import kernels as emission
 from indexing.analysis.memory.banks import bank_accesses
+from indexing.device.detect import chosen_device
 from indexing.device.table import portable_device
 from indexing.kernels.emitters import simt
+from indexing.kernels.emitters.simt.plan import unsplit_plans
+from indexing.kernels.emitters.tile.splits import fastest_plan, is_legal
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.verify import verify
@@ -162,6 +165,19 @@ def test_default_plans_are_near_the_best_of_predictions(sizes: tuple[int, int, i
     legal = [space.default, *(p for p in plans if space.allows([p])[0])]
     times = ix.predict(entry, legal, "h100").time
     assert times[0] <= 1.1 * times.min()
+
+
+@pytest.mark.parametrize("device", ["h100", "l4"])
+@pytest.mark.parametrize("sizes", [(64, 4096, 48), (4096, 64, 4096), (8192, 8192, 2048), (300, 5000, 20)])
+def test_default_plans_take_the_least_time_of_all_splits_and_orders(sizes: tuple[int, int, int], device: str) -> None:
+    m, k, n = sizes
+    dot = ix.hlo.parse(product(f"{m},{k}", f"{k},{n}", f"{m},{n}", PLAIN)).entry.root
+    on = chosen_device(device)
+    unsplit = [p for p in unsplit_plans(dot, (None,) * 6, on) if is_legal(p, on)]
+    split = [replace(p, split_k=count) for p in unsplit for count in p.legal_splits(on)]
+    plans = [replace(p, group_rows=rows) for p in split for rows in p.legal_groups(on)]
+    least = min(plans, key=lambda p: (p.seconds(on), p.read_bytes(on)))
+    assert fastest_plan(unsplit, None, None, on) == least
 
 
 @pytest.mark.parametrize("device", ["T4", "h100"])

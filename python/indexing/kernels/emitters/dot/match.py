@@ -159,6 +159,7 @@ def step_conditions(
     return () if traits_of(i) is DOT else convolution.step_conditions(body, i, batch, begin, depth)
 
 
+@cached_on_module
 def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
     """The role of an operand's fastest dimension in memory that is not of the batch, and its size."""
     if traits_of(dot) is not DOT:

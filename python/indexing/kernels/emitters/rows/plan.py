@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from indexing.device.record import Device
 from indexing.errors import IndexingError
+from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
 from indexing.kernels.emitters.reduction.mapping import (
@@ -135,7 +136,7 @@ def _keeps_by_preference(space: RowSpace, d: Dimensions, threads: int, width: in
 
 def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Keep, device: Device) -> RowsPlan:
     """The plan in which blocks do not share rows; a block has as many rows as its shared memory has room for."""
-    values = value_bytes(_accumulated_types(with_online_sums(space) if keep == Keep.ONLINE else space))
+    values = _accumulated_bytes(with_online_sums(space) if keep == Keep.ONLINE else space)
     kept = row_cache_of(space, True).bytes
     across = _rows_across(d, threads, device)
     plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
@@ -291,6 +292,12 @@ def _keeps_too_much(groups: int, threads: int, vector_bytes: int, device: Device
 
 def _most_kept(device: Device) -> int:
     return device.limits.kept_bytes * 3 // 2
+
+
+@cached_on_module
+def _accumulated_bytes(space: RowSpace) -> int:
+    """The bytes of all accumulators of a thread."""
+    return value_bytes(_accumulated_types(space))
 
 
 def _accumulated_types(space: RowSpace) -> Iterator[str]:

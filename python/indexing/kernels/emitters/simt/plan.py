@@ -91,10 +91,10 @@ def plan_simt(
     """
     given = (tile_rows, tile_columns, thread_rows, thread_columns, tile_depth, stages)
     check_given(_legal(match.first), given)
-    return fastest_plan(_unsplit(match.first, given, device), split_k, group_rows, device)
+    return fastest_plan(unsplit_plans(match.first, given, device), split_k, group_rows, device)
 
 
-def _unsplit(dot: Instruction, given: Sequence[int | None], device: Device) -> Iterator[SimtPlan]:
+def unsplit_plans(dot: Instruction, given: Sequence[int | None], device: Device) -> Iterator[SimtPlan]:
     """The plans with the given knobs, and defaults for the others, in which each tile has a block."""
     *tile_sides, thread_rows, thread_columns, tile_depth, stages = given
     for tile in sides(planned_product(dot), tile_sides, TILE_SIDES):

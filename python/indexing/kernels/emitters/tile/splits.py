@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import Any, TypeVar, cast
 
 from indexing._core import SymbolicExpr, constant
@@ -112,13 +112,22 @@ class TiledPlan(ABC):
     def seconds(self, device: Device) -> float:
         """An estimate of the time without the launch, by which defaults are chosen.
 
-        What a wave of blocks reads comes from memory once. The sums of blocks that share a tile are written and read, and the
-        last block waits for its arrival and for them.
+        What a wave of blocks reads comes from memory once.
+        """
+        read = self.read_bytes(device) / device.memory.bandwidth
+        return max(self.steps_seconds(device), read) + self._shared_seconds(device)
+
+    def least_seconds(self, device: Device) -> float:
+        """The seconds with the best `group_rows`, at least: if nothing waits for what it reads."""
+        return self.steps_seconds(device) + self._shared_seconds(device)
+
+    def _shared_seconds(self, device: Device) -> float:
+        """The seconds in which the sums of blocks that share a tile are written and read; the last block waits for its arrival
+        and for them.
         """
         memory = device.memory
         sums = 2 * self.grid[0] * self.tile_rows * self.tile_columns * SUM_BYTES
-        shared = 2 * memory.latency + sums / memory.bandwidth if self.split_k > 1 else 0.0
-        return max(self.steps_seconds(device), self.read_bytes(device) / memory.bandwidth) + shared
+        return 2 * memory.latency + sums / memory.bandwidth if self.split_k > 1 else 0.0
 
     def loaded_seconds(self, device: Device) -> float:
         """The seconds in which the tiles of a step come from the L2 cache, if all cores load at once."""
@@ -200,12 +209,20 @@ def _fastest(given: tuple[TiledPlan, ...], split_k: int | None, group_rows: int 
         check_choice("split_k", split_k, max((legal for _, legal in plans), key=len))
         plans = [(plan, (split_k,)) for plan, legal in plans if split_k in legal]
     split = [replace(p, split_k=n) for p, legal in plans for n in legal]
-    groups = [(p, p.legal_groups(device)) for p in split]
     if group_rows is not None:
-        check_choice("group_rows", group_rows, max((legal for _, legal in groups), key=len))
-        groups = [(p, (group_rows,)) for p, legal in groups if group_rows in legal]
-    grouped = (replace(p, group_rows=n) for p, legal in groups for n in legal)
-    return min(grouped, key=lambda plan: (plan.seconds(device), plan.read_bytes(device)))
+        groups = [p.legal_groups(device) for p in split]
+        check_choice("group_rows", group_rows, max(groups, key=len))
+        split = [p for p, legal in zip(split, groups, strict=True) if group_rows in legal]
+    best, chosen = (inf, inf, 0), split[0]
+    for least, place in sorted((p.least_seconds(device), place) for place, p in enumerate(split)):
+        if least > best[0]:
+            break
+        for n in split[place].legal_groups(device) if group_rows is None else (group_rows,):
+            plan = replace(split[place], group_rows=n)
+            cost = plan.seconds(device), plan.read_bytes(device), place
+            if cost < best:
+                best, chosen = cost, plan
+    return chosen
 
 
 def sides(product: Product, given: Sequence[int | None], legal: Sequence[int]) -> Iterator[tuple[int, int]]:
