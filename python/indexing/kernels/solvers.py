@@ -25,7 +25,9 @@ from indexing.ops.registry import traits_of
 PAIR_BYTES = 128  # rows of work areas have a multiple of this: two of the widest vectors
 PANEL = 16  # columns that are eliminated before others; as in solvers.c
 CHUNK = 4  # pairs of vectors of the columns that a block solves for
-MIN_ROWS = 6  # smaller matrices are left to kernels, which compute them side by side
+# Smaller matrices are left to kernels, which compute them side by side: of complex ones, whose divisions take them long, those
+# of fewer rows, but for Cholesky's factors.
+MIN_ROWS, MIN_COMPLEX_ROWS = 6, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,13 @@ def solver_of(instruction: Instruction, dialect: str) -> Solver | None:
     batch = prod(sizes[:-2])
     if kind not in target.solvers or not all(map(_is_row_major, (*operands, *results))):
         return None
-    if any(0 in s.dimensions for s in operands) or sizes[-2] < MIN_ROWS:
+    if any(0 in s.dimensions for s in operands) or sizes[-2] < _least_rows(instruction, kind):
         return None
     return Solver(dialect, kind, *make(instruction, kind, batch))
+
+
+def _least_rows(i: Instruction, kind: str) -> int:
+    return MIN_COMPLEX_ROWS if kind[0] == "c" and traits_of(i) is not CHOLESKY else MIN_ROWS
 
 
 #: Of an instruction, an element type and a batch: the fields of a solver behind these.

@@ -237,9 +237,13 @@ f32 erf_f32(f32 x) {
 
 f32 rsqrt_f32(f32 x) { return (f32)(1 / sqrt_f64(x)); }
 
+// Squares of sides of 2^60 or more, and of such below 2^-50 whose squares would lose bits, are those of scaled ones.
 f32 hypot_f32(f32 x, f32 y) {
-  f64 a = x, b = y;
-  return choose_f32((abs_f32(x) == inf_f32) | (abs_f32(y) == inf_f32), inf_f32, (f32)sqrt_f64(a * a + b * b));
+  f32 a = abs_f32(x), b = abs_f32(y), most = a > b ? a : b;
+  f32 scale = most >= 0x1p60f ? 0x1p-70f : most < 0x1p-50f ? 0x1p90f : 1.0f;
+  f32 back = most >= 0x1p60f ? 0x1p70f : most < 0x1p-50f ? 0x1p-90f : 1.0f;
+  f32 p = a * scale, q = b * scale;
+  return choose_f32((a == inf_f32) | (b == inf_f32), inf_f32, sqrt_f32(mul_add_f32(p, p, q * q)) * back);
 }
 
 // Parts of a quotient, highest first. Each is off by at most one, and what it leaves has few enough bits to be exact. Compilers
