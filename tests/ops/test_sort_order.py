@@ -118,3 +118,18 @@ def test_topk_takes_the_first_of_equal_ones(k: int, largest: str) -> None:
         order = np.argsort(-x if largest == "true" else x, axis=-1, kind="stable")[:, :k]
         np.testing.assert_array_equal(places, order)
         np.testing.assert_array_equal(values, np.take_along_axis(x, order, -1))
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "s32", "u8"])
+@pytest.mark.parametrize(("length", "k"), [(4096, 1), (4096, 16), (5003, 17), (5003, 625), (5003, 626)])
+def test_few_of_long_rows(kind: str, length: int, k: int) -> None:
+    rng, (rows, few) = np.random.default_rng(9), (f"{kind}[3,{length}]", f"3,{k}")
+    text = f"ENTRY e {{ x = {rows} parameter(0)\n ROOT t = ({kind}[{few}], s32[{few}]) topk(x), k={k}, largest=true }}"
+    module = ix.hlo.parse(text)
+    dtype = module.entry.parameters[0].shape.dtype
+    many, equal, rising = rng.permutation(length), rng.integers(0, 3, length), np.arange(length)
+    x = np.stack([many % 200, equal, rising % 200 if kind == "u8" else rising]).astype(dtype)
+    values, places = ix.evaluate(module, x)
+    order = np.argsort(-x.astype(np.int64), axis=-1, kind="stable")[:, :k]
+    assert np.array_equal(places, order)
+    assert np.array_equal(values, np.take_along_axis(x, order, axis=-1))

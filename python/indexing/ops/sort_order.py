@@ -16,6 +16,8 @@ from indexing.ops.op import Interpreter
 from indexing.ops.reducer import apply
 from indexing.ops.values import Array
 
+MIN_PRUNED = 4096  # elements of rows of which few are sorted
+GROUPS_OF_COUNT = 8  # groups of a row for each position that is asked for
 MAX_LENGTH = 2**31  # positions in rows of this length fit into one int64 beside a key of 32 bits
 
 
@@ -101,6 +103,8 @@ def stable_order(keys: Sequence[Array], falls: bool = False, count: int | None =
         return np.lexsort(turned[::-1], axis=-1)[..., :count]
     (key,) = turned
     length = key.shape[-1]
+    if count is not None and length >= MIN_PRUNED and 0 < count <= length // GROUPS_OF_COUNT:
+        return np.array([_first_of(row, count) for row in key], np.int64).reshape(-1, count)
     if key.dtype != np.int32 or length >= MAX_LENGTH:
         return np.argsort(key, axis=-1, kind="stable")[..., :count]
     both = key.astype(np.int64)
@@ -112,6 +116,18 @@ def stable_order(keys: Sequence[Array], falls: bool = False, count: int | None =
     both.sort(axis=-1)
     both &= 0xFFFFFFFF
     return both
+
+
+def _first_of(key: Array, count: int) -> Array:
+    """The first `count` positions of a row's stable order, which are among the elements that are no greater than `count` of the
+    least elements of groups.
+    """
+    groups = count * GROUPS_OF_COUNT
+    least = key[: len(key) // groups * groups].reshape(-1, groups).min(axis=0)
+    limit = np.partition(least, count - 1)[count - 1]
+    left = np.flatnonzero(key <= limit)
+    order: Array = left[np.argsort(key[left], kind="stable")[:count]]
+    return order
 
 
 def _merged_order(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:
