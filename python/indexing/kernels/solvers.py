@@ -93,7 +93,8 @@ def solver_of(instruction: Instruction, dialect: str) -> Solver | None:
 
 
 def _least_rows(i: Instruction, kind: str) -> int:
-    return MIN_COMPLEX_ROWS if kind[0] == "c" and traits_of(i) is not CHOLESKY else MIN_ROWS
+    is_complex = element_type(kind).real != kind
+    return MIN_COMPLEX_ROWS if is_complex and traits_of(i) is not CHOLESKY else MIN_ROWS
 
 
 #: Of an instruction, an element type and a batch: the fields of a solver behind these.
