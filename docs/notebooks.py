@@ -20,6 +20,7 @@ from indexing.show import graphviz_layout
 HERE = Path(__file__).parent
 FOLDER = HERE / "notebooks"
 LINK = re.compile(r"\]\((?!https?:|#)")  # to a file beside the document, which is above the notebook
+FILE = re.compile(r'"(?=examples/)')  # a path from the root of the project; Jupyter works in the notebook's folder
 PICTURE = re.compile(r"<picture>.*?</picture>\n*", re.DOTALL)  # a notebook draws its own
 ITSELF = re.compile(r"^This page is also a notebook.*\n*", re.MULTILINE)
 TUTORIALS = ("tutorial_jax", "tutorial_tuning", "tutorial_compiler")
@@ -57,7 +58,7 @@ def code_cells(text: str, names: dict[str, object]) -> Iterator[dict[str, object
     for k, example in enumerate(examples):
         pending += example.source
         if example.want or k + 1 == len(examples):
-            source = pending.rstrip("\n")
+            source = FILE.sub('"../../', pending.rstrip("\n"))
             yield {
                 "cell_type": "code",
                 "execution_count": None,
@@ -87,9 +88,9 @@ def run(source: str, names: dict[str, object]) -> list[dict[str, object]]:
 
 
 def main() -> None:
-    """Write the notebook of each tutorial; examples name files from the root of the project."""
+    """Write the notebook of each tutorial."""
     FOLDER.mkdir(exist_ok=True)
-    with contextlib.chdir(HERE.parent):
+    with contextlib.chdir(FOLDER):
         for name in TUTORIALS:
             text = (HERE / f"{name}.md").read_text(encoding="utf-8")
             (FOLDER / f"{name}.ipynb").write_text(notebook(text), encoding="utf-8")

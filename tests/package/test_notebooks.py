@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_the_notebook_is_its_tutorial_as_it_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(FOLDER)  # where Jupyter runs it
     text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     written = (FOLDER / f"{name}.ipynb").read_text(encoding="utf-8")
     assert written == notebook(text), "run: make docs"

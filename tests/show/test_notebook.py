@@ -85,7 +85,7 @@ def test_accesses_plans_and_tiles_are_tables() -> None:
 def test_comparisons_and_searches_are_shown(tmp_path: Path) -> None:
     module = ix.hlo.parse(TEXT)
     changed = ElementTree.fromstring(shown(ix.compare(module, module))["text/html"])
-    assert "1 kernel is the same" in changed.text
+    assert "1 kernel is the same" in changed.text and changed.get("style") == "font-family: monospace"
     trials = ix.tune(module.entry.root, budget=1, device="cpu", store=tmp_path / "store")
     heads = [e.text for e in ElementTree.fromstring(f"<div>{shown(trials)['text/html']}</div>").iter("th")]
     assert heads[-1] == "spread us" and "problem" not in heads, "a column without a text is left out"
@@ -127,6 +127,7 @@ def test_source_is_highlighted_and_without_pygments_plain(monkeypatch: pytest.Mo
     text = "".join(ElementTree.fromstring(body).itertext())
     monkeypatch.setitem(sys.modules, "pygments", None)
     plain = shown(kernel)["text/html"]
-    assert "<span" not in plain
+    assert "<span" not in plain and '<pre style="font-family: monospace">' in plain
+    assert ".kernel-source pre { background: none; color: inherit; font-family: monospace; }" in style
     assert kernel.source.strip() in text
     assert kernel.source.strip() in "".join(ElementTree.fromstring(f"<div>{plain}</div>").itertext())

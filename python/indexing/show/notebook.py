@@ -37,6 +37,7 @@ MAX_DRAWN = 120  # instructions; larger computations have no picture
 SHOWN = 20  # kernels of a report
 LONG = 60  # characters of a sentence, for which a column is wide
 SOURCE = "kernel-source"  # the class of an element with highlighted source
+PLAIN = '<pre style="font-family: monospace">'  # pages that nbconvert makes have none of their own
 
 
 def ir_text(kernel: nodes.Kernel) -> str:
@@ -71,7 +72,7 @@ def report_table(report: ProgramReport) -> str:
 
 def comparison_table(comparison: Comparison) -> str:
     """The comparison as text."""
-    return f"<pre>{escape(str(comparison))}</pre>"
+    return f"{PLAIN}{escape(str(comparison))}</pre>"
 
 
 def maps_table(maps: ProgramMaps) -> str:
@@ -93,14 +94,13 @@ def source_block(kernel: Kernel) -> str:
         from pygments.lexers import CppLexer
         from pygments.token import STANDARD_TYPES
     except ImportError:
-        return f"{about}<pre><code>{escape(kernel.source)}</code></pre>"
+        return f"{about}{PLAIN}{escape(kernel.source)}</pre>"
     light, dark = (HtmlFormatter(style=style, cssclass=SOURCE) for style in ("default", "github-dark"))
     tokens = list(CppLexer().get_tokens(kernel.source))
     used = {STANDARD_TYPES[kind] for kind, _ in tokens if kind in STANDARD_TYPES}
     rules = f"{_rules(light, used, INK)} @media (prefers-color-scheme: dark) {{ {_rules(dark, used, DARK[INK])} }}"
-    return (
-        f"{about}<style>.{SOURCE} pre {{ background: none; color: inherit; }} {rules}</style>{formatted(tokens, light)}"
-    )
+    lines = f".{SOURCE} pre {{ background: none; color: inherit; font-family: monospace; }}"
+    return f"{about}<style>{lines} {rules}</style>{formatted(tokens, light)}"
 
 
 def _rules(formatter: HtmlFormatter[str], used: Collection[str], ink: str) -> str:
