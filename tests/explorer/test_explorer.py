@@ -146,8 +146,21 @@ def test_ratios_are_those_of_the_pictures() -> None:
     exploration = Exploration(ix.analyze(module, H100))
     drawn = exploration.accesses("input_concatenate_fusion", {})["sectors"]
     counted = [re.search(r"(\d+) of their (\d+) bytes", access["picture"]) for access in drawn]
-    expected = [f"{int(c[2]) / int(c[1]):.3g} times the sectors that it needs" for c in counted if c is not None]
-    assert [access["ratio"] for access in drawn] == expected and {e[:2] for e in expected} == {"1 ", "2 "}
+    times = [int(c[2]) / int(c[1]) for c in counted if c is not None]
+    said = {1: "as many sectors as it needs", 2: "2 times the sectors that it needs"}
+    assert [access["ratio"] for access in drawn] == [said[t] for t in times] and set(times) == {1, 2}
+
+
+def test_parameters_have_the_names_that_they_have_in_reports() -> None:
+    """JAX's, not those of the fusion's computation (`param_0.36`)."""
+    module = ix.hlo.load(Path(__file__).parents[2] / "examples" / "rotary.hlo")
+    exploration, fusion = Exploration(ix.analyze(module, H100)), "loop_convert_fusion"
+    accesses = {row.array for row in exploration.report.rows if row.kind == "read"}
+    drawn = [picture["picture"] for picture in exploration.accesses(fusion, {})["sectors"]]
+    assert "head" in accesses and any("read of operand 0, head<" in picture for picture in drawn)
+    assert exploration.tile(fusion, {})["moves"][0]["access"] == "read of head"
+    assert exploration.predicted(fusion, {})["layouts"][0]["array"] == "head, bf16[1024,32000]{1,0}"
+    assert "\n  head  " in exploration.maps(fusion, {})["maps"]
 
 
 def test_the_pictures_are_those_of_the_plan_and_the_layout(server: Server) -> None:
@@ -171,9 +184,13 @@ def test_a_tile_is_followed_and_its_loads_counted(server: Server) -> None:
     assert "t, rows 0:64, columns 0:64: 25% in the tile" in titles(str(reply["way"])), "16 of 64 rows"
     # 64 rows of 16 elements are 128 sectors; 16 rows of 64 elements as well
     assert reply["moves"] == [
-        {"access": "read of p", "moved": "128 sectors", "ratio": "1"},
-        {"access": "write of the output", "moved": "128 sectors", "ratio": "1"},
+        {"access": "read of x", "moved": "128 sectors", "ratio": "the least"},
+        {"access": "write of the output", "moved": "128 sectors", "ratio": "the least"},
     ]
+    narrow = asked(server, "/tile", fusion="turned", **{"tile sizes": "1,64"})
+    assert [m["ratio"] for m in narrow["moves"]] == ["8 times the least", "the least"], (
+        "a sector for each of 64 elements"
+    )
     assert asked(server, "/tile", fusion="sums")["sizes"] == [32, 256]
     assert {m["moved"] for m in asked(server, "/tile", fusion="turned", **{"tile sizes": "1,1"})["moves"]} == {
         "1 sector"

@@ -5,7 +5,7 @@ Everything is a pure function of the program, the device and the choices; result
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -14,6 +14,7 @@ from indexing.cached import cached_property
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape
+from indexing.hlo.program_like import parameter_names
 from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit_fused, knobs_of
 from indexing.kernels.kernel import Kernel
@@ -30,6 +31,7 @@ from indexing.show.page import MAX_DRAWN, Data
 from indexing.show.svg_renderer import cells_svg
 from indexing.show.tile_path import follow_tile, tile_picture
 
+EXCESS = 1.005  # a ratio from which on more is moved than must be
 MAX_PLANS = 2000  # the best plan is searched among this number at most
 Layouts = tuple[tuple[int, str], ...]
 
@@ -91,7 +93,10 @@ class Exploration:
             "fusion": fusion,
             "emitter": predictions.emitter,
             "knobs": choices_of,
-            "layouts": [layout_choices(p.shape) for p in computation.parameters],
+            "layouts": [
+                layout_choices(n, p.shape)
+                for n, p in zip(parameter_names(self.fusions[fusion]), computation.parameters, strict=True)
+            ],
             "predicted": {
                 heading: with_unit(name, float(getattr(predictions, name)[0]))
                 for heading, name in terms_of(self.device).of_plan.items()
@@ -113,7 +118,7 @@ class Exploration:
         """The maps of a fusion from output to input, and its graph if that is not too large."""
         _, computation = self._chosen(fusion, choices)
         drawn = len(computation.instructions) <= MAX_DRAWN
-        return {"maps": str(maps(computation)), "graph": graph_svgs([computation])[0] if drawn else ""}
+        return {"maps": str(maps(self.fusions[fusion])), "graph": graph_svgs([computation])[0] if drawn else ""}
 
     def accesses(self, fusion: str, choices: Mapping[str, str]) -> Data:
         """Pictures of the memory that warps of a plan's kernel touch: global memory, worst first, then shared memory."""
@@ -122,7 +127,7 @@ class Exploration:
         _, computation = self._chosen(fusion, choices)
         report = coalescing(self._kernel(computation, choices), self.device)
         return {
-            "sectors": pictures_by_ratio(computation, report),
+            "sectors": pictures_by_ratio(computation, report, parameter_names(self.fusions[fusion])),
             "banks": [cells_svg(bank_picture(access, self.device)) for access in report.shared],
         }
 
@@ -136,19 +141,19 @@ class Exploration:
             "sizes": list(path.sizes),
             "space": [{"size": d.size, "kind": d.kind} for d in path.space.dimensions],
             "way": cells_svg(tile_picture(computation, path.sizes)),
-            "moves": self._moves(computation, path.sizes),
+            "moves": self._moves(computation, path.sizes, parameter_names(self.fusions[fusion])),
         }
 
-    def _moves(self, computation: Computation, sizes: tuple[int, ...]) -> Data:
+    def _moves(self, computation: Computation, sizes: tuple[int, ...], names: Sequence[str]) -> Data:
         """The sectors or cache lines that tiles of the output move, and their ratio to the least; empty for several outputs."""
         if computation.shape.is_tuple:
             return []
         report = coalescing(computation, self.device, Tiles(sizes[: computation.shape.rank]))
         return [
             {
-                "access": f"{a.kind} of {computation.operands[a.operand].name if a.operand is not None else 'the output'}",
+                "access": f"{a.kind} of {names[a.operand] if a.operand is not None else 'the output'}",
                 "moved": f"{a.sectors:,.6g} {terms_of(self.device).unit}{'' if a.sectors == 1 else 's'}",
-                "ratio": f"{a.ratio:.3g}",
+                "ratio": "the least" if a.ratio < EXCESS else f"{a.ratio:.3g} times the least",
             }
             for a in report.accesses
         ]
@@ -181,16 +186,23 @@ def predicted_plans(computation: Computation, device: Device) -> Predictions:
     return predict(computation, columns or None, device)
 
 
-def pictures_by_ratio(computation: Computation, report: Coalescing) -> Data:
-    """A picture of each access of global memory, sorted by the ratio of moved to needed sectors; a thread's vector is one."""
+def pictures_by_ratio(computation: Computation, report: Coalescing, names: Sequence[str]) -> Data:
+    """A picture of each access of global memory, sorted by the ratio of moved to needed sectors; a thread's vector is one.
+
+    `names` are those of the operands.
+    """
 
     def ratio(access: Access) -> float:
         return access.unrolled.sectors / access.unrolled.ideal if access.unrolled.ideal else 1.0
 
     worst = sorted(report.accesses, key=ratio, reverse=True)
-    drawn = pictures_of_accesses(computation, worst)
-    ratios = (f"{ratio(a):.3g} times the sectors that it needs" for a in worst)
-    return [{"ratio": ratio, "picture": cells_svg(p)} for ratio, p in zip(ratios, drawn, strict=True)]
+    drawn = pictures_of_accesses(computation, worst, names)
+    return [{"ratio": ratio_text(ratio(a)), "picture": cells_svg(p)} for a, p in zip(worst, drawn, strict=True)]
+
+
+def ratio_text(ratio: float) -> str:
+    """How the sectors that an access moves compare with those that it needs."""
+    return "as many sectors as it needs" if ratio < EXCESS else f"{ratio:.3g} times the sectors that it needs"
 
 
 def with_unit(name: str, value: float) -> str:
@@ -204,15 +216,15 @@ def with_unit(name: str, value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def layout_choices(shape: Shape) -> Data:
-    """An array's current layout, and those to choose from: row-major, column-major, and the current one."""
+def layout_choices(name: str, shape: Shape) -> Data:
+    """An array's name, its current layout, and those to choose from: row-major, column-major, and the current one."""
     if not shape.is_array or len(shape.dimensions) < 2:
         return {"value": "", "choices": []}
     rank = len(shape.dimensions)
     rows, columns = ",".join(map(str, reversed(range(rank)))), ",".join(map(str, range(rank)))
     now = ",".join(map(str, shape.layout)) if shape.layout else rows
     choices: list[Data] = list(dict.fromkeys((now, rows, columns)))
-    return {"value": now, "choices": choices, "shape": str(shape)}
+    return {"value": now, "choices": choices, "array": f"{name}, {shape}"}
 
 
 def order_of(parameter: Instruction, layout: str) -> tuple[int, ...]:

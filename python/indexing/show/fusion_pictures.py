@@ -30,9 +30,12 @@ def access_pictures(
     return tuple(pictures_of_accesses(part, report.accesses))
 
 
-def pictures_of_accesses(part: Instruction | Computation, chosen: Sequence[Access]) -> list[Picture]:
-    """The pictures of some accesses."""
-    return [access_picture(a, _shape(part, a), a.threads, name_of_access(part, a)) for a in chosen]
+def pictures_of_accesses(
+    part: Instruction | Computation, chosen: Sequence[Access], names: Sequence[str] | None = None
+) -> list[Picture]:
+    """The pictures of some accesses; `names` are those of the operands, by default the part's."""
+    named = parameter_names(part) if names is None else names
+    return [access_picture(a, _shape(part, a), a.threads, name_of_access(a, named)) for a in chosen]
 
 
 def _shape(part: Instruction | Computation, access: Access) -> Shape:
@@ -42,10 +45,10 @@ def _shape(part: Instruction | Computation, access: Access) -> Shape:
     return part.shape.leaves[access.output or 0]
 
 
-def name_of_access(part: Instruction | Computation, access: Access) -> str:
-    """The name of an access."""
+def name_of_access(access: Access, names: Sequence[str]) -> str:
+    """The name of an access; `names` are those of the operands."""
     if access.operand is not None:
-        return f"read of operand {access.operand}, {parameter_names(part)[access.operand]}"
+        return f"read of operand {access.operand}, {names[access.operand]}"
     return f"write of output {access.output}"
 
 
