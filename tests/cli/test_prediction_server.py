@@ -65,6 +65,10 @@ def test_what_is_wrong_with_a_request_is_its_answer_and_the_next_is_answered() -
         request(hlo=TRANSPOSE, instruction="x"): "the program has no instruction x; there is p, t",
         request(hlo=TRANSPOSE, instruction=7): "expected the name of one",
         request(hlo=TRANSPOSE, plans=7): "plans is an int",
+        request(hlo=FUSED, plans="grid"): "plans are those of one kernel: name a fusion by `instruction` (n)",
+        request(hlo=FUSED, plans="grid", instruction="m"): "those of one kernel: name a fusion by `instruction` (n)",
+        request(hlo=TRANSPOSE, plans="grid", instruction="t"): "leave out `instruction` for the entry computation",
+        b'{"plans": {"tile": [8], "tile": [64]}}': "'tile' stands twice in an object",
         request(hlo=TRANSPOSE, plans={"tile": [9]}): "plan 0 is not legal",
         request(hlo=TRANSPOSE, plans={"tile": ["a"]}): "expected one dimension of integers",
     }

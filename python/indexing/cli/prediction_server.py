@@ -17,8 +17,10 @@ from indexing.cli.memory import report_json
 from indexing.cli.option_types import add_device
 from indexing.cli.programs import named_instruction
 from indexing.device.record import Device
+from indexing.hlo import Computation, Module, Part
 
 FIELDS = ("hlo", "instruction", "device", "plans", "id")
+MAX_NAMED = 5  # fusions to choose from
 MAX_PROGRAMS = 8  # the last ones are kept, with what was counted of them
 
 
@@ -43,7 +45,7 @@ def answer_to(line: bytes, predict: Any) -> dict[str, Json]:
     """The answer for a request: an object with the request's `id`, and an `error` where there is no other answer."""
     identity: Json = None
     try:
-        request = json.loads(line)
+        request = json.loads(line, object_pairs_hook=_object)
         if not isinstance(request, dict):
             raise CommandLineError(f"a request is an object with {', '.join(FIELDS)}")
         identity = request.get("id")
@@ -60,6 +62,15 @@ def answer_to(line: bytes, predict: Any) -> dict[str, Json]:
     return answered if identity is None else {"id": identity, **answered}
 
 
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """An object of JSON, each field of which stands once."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise CommandLineError(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in an object")
+    return fields
+
+
 def predicted(read: Any, default: Device | None, request: Mapping[str, Any]) -> dict[str, Json]:
     """The analysis of a program, as `analyze --json` prints it; with `plans`, the predictions for those of one kernel."""
     if unknown := [name for name in request if name not in FIELDS]:
@@ -68,11 +79,23 @@ def predicted(read: Any, default: Device | None, request: Mapping[str, Any]) -> 
     device = request.get("device") or default
     if name is not None and not isinstance(name, str):
         raise CommandLineError(f"instruction is {name!r}; expected the name of one")
-    part = module if name is None else named_instruction(module, name)
     if plans is None:
-        report = ix.analyze(part, device)
+        report = ix.analyze(module if name is None else named_instruction(module, name), device)
         return cast("dict[str, Json]", report_json(report.worst(None), report))
-    return plans_json(ix.predict(module.entry if name is None else part, None if plans == "grid" else plans, device))
+    return plans_json(ix.predict(_one_kernel(module, name), None if plans == "grid" else plans, device))
+
+
+def _one_kernel(module: Module, name: str | None) -> Part:
+    """The fusion of that name, or the entry computation if it is one kernel. Raises CommandLineError for anything else."""
+    fusions = [i for i in module.entry.instructions.values() if i.is_fusion]
+    part = module.entry if name is None else named_instruction(module, name)
+    is_one = fusions in ([], [module.entry.root]) if isinstance(part, Computation) else part.is_fusion
+    if not is_one:
+        remedy = "leave out `instruction` for the entry computation as one kernel"
+        if fusions:
+            remedy = f"name a fusion by `instruction` ({', '.join(i.name for i in fusions[:MAX_NAMED])})"
+        raise CommandLineError(f"plans are those of one kernel: {remedy}")
+    return part
 
 
 def plans_json(predictions: ix.Predictions) -> dict[str, Json]:

@@ -118,7 +118,7 @@ typedef struct indexing_program {
     const char *hlo;          /* HLO text, of `length` bytes */
     size_t length;
     const char *device;       /* such as "h100"; NULL: this machine's GPU, else an H100 */
-    const char *instruction;  /* only this one, which may be a fusion; NULL: the entry computation */
+    const char *instruction;  /* only this one; NULL: the entry computation. Each function says which it takes */
 } indexing_program;
 
 /* The time of a kernel of a program, in all its runs. */
@@ -222,17 +222,21 @@ indexing_status indexing_predictor_start(const char *const *command, double seco
 /* Ends a predictor and its process; NULL is nothing. */
 void indexing_predictor_free(indexing_predictor *predictor);
 
-/* The times of a program's kernels: XLA's fusions, or, of a program before XLA's optimization, those that the package plans; the one that
- * loses most time first. `count` gets the number of kernels, of which at most `capacity` are put to `kernels`; `seconds` gets the time of
- * the program. For text that is no HLO, INDEXING_PARSE; indexing_last_error_offset says where. */
+/* The times of a whole program's kernels: XLA's fusions, or, of a program before XLA's optimization, those that the package plans;
+ * the one that loses most time first. With `instruction`, those of this one alone, a fusion or not. `count` gets the number of
+ * kernels, of which at most `capacity` are put to `kernels`; `seconds` gets the time of the program. For text that is no HLO,
+ * INDEXING_PARSE; indexing_last_error_offset says where. */
 indexing_status indexing_predictor_program(indexing_predictor *predictor, const indexing_program *program, indexing_kernel *kernels, size_t capacity, size_t *count, double *seconds);
 
-/* The knobs of the one kernel that computes the program, by name: at most `capacity` of `count`, each with its values in so many `plans`.
- * These columns lie one after the other, as indexing_predictor_plans takes them. */
+/* The knobs of one kernel, not of a whole program: of the fusion that `instruction` names, or, where that is NULL, of the kernel
+ * that computes all of the entry computation, which must have no fusions, or be one; INDEXING_INVALID_ARGUMENT for anything else.
+ * By name, at most `capacity` of `count`, each with its values in so many `plans`. These columns lie one after the other, as
+ * indexing_predictor_plans takes them. */
 indexing_status indexing_predictor_knobs(indexing_predictor *predictor, const indexing_program *program, indexing_knob *knobs, size_t capacity, size_t *count, size_t *plans);
 
-/* The predictions for `count` plans of that kernel. `values` are columns, one after the other: knob k of plan i is values[k * count + i];
- * others of its knobs have their defaults. INDEXING_INVALID_ARGUMENT for a plan that isn't legal. */
+/* The predictions for `count` plans of one kernel, given as to indexing_predictor_knobs. `values` are columns, one after the other:
+ * knob k of plan i is values[k * count + i]; others of its knobs have their defaults. INDEXING_INVALID_ARGUMENT for a plan that
+ * isn't legal. */
 indexing_status indexing_predictor_plans(indexing_predictor *predictor, const indexing_program *program, const char *const *names, size_t knobs, const int64_t *values, size_t count, indexing_prediction *predictions);
 
 #ifdef __cplusplus
