@@ -201,7 +201,7 @@ def pictures_by_ratio(computation: Computation, report: Coalescing, names: Seque
 
 
 def ratio_text(ratio: float) -> str:
-    """How the sectors that an access moves compare with those that it needs."""
+    """The sectors that an access moves, compared with those that it needs."""
     return "as many sectors as it needs" if ratio < EXCESS else f"{ratio:.3g} times the sectors that it needs"
 
 
