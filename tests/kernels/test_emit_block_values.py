@@ -1,14 +1,11 @@
 """The loop emitter: reductions with one result for a block, which its threads reduce together."""
 
-import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.device.table import portable_device
 from indexing.kernels.emitters.loop.block_values import block_reductions
-from indexing.kernels.kernel import Kernel
 from indexing.partitioner import partition
-from kernels import as_fusion, as_list, check, close, launcher, prove, random_array, visits
+from kernels import as_fusion, check, check_with_threads, visits
 from row_programs import REDUCERS
 
 
@@ -43,17 +40,6 @@ def test_threads_of_a_block_reduce_together(sizes: tuple[int, int, int, int], is
         kernel.block[0] // 32 if is_by_warps else 1
     )  # in each block that has elements of the sample
     assert loaded.max() <= 2 * times  # for the maximum and the sum
-
-
-def check_with_threads(kernel: Kernel, text: str) -> None:
-    """The kernel for GPUs computes what the reference does, and is proved for all targets."""
-    computation = ix.hlo.parse(text).entry
-    launch = launcher(Kernel(kernel.ir, portable_device("c")), list(computation.root.shape.leaves))
-    arrays = [random_array(p.shape, np.random.default_rng(3)) for p in computation.parameters]
-    for got, expected in zip(launch(arrays), as_list(ix.evaluate(computation.module, *arrays)), strict=True):
-        close(got, expected)
-    for target in ("c", "cuda", "opencl"):
-        prove(Kernel(kernel.ir, portable_device(target)))
 
 
 def gated(rows: int, length: int, halves: str) -> str:

@@ -223,6 +223,17 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
     return cuda
 
 
+def check_with_threads(kernel: Kernel, text: str, tolerance: float = 1e-5) -> None:
+    """A kernel for GPUs, its threads as loops, agrees with the reference, and is proved for all targets."""
+    computation = ix.hlo.parse(text).entry
+    launch = launcher(replace(kernel, device=portable_device("c")), list(computation.root.shape.leaves))
+    arrays = [random_array(p.shape, np.random.default_rng(3)) for p in computation.parameters]
+    for got, expected in zip(launch(arrays), as_list(ix.evaluate(computation.module, *arrays)), strict=True):
+        close(got, expected, tolerance)
+    for target in ("c", "cuda", "opencl"):
+        prove(replace(kernel, device=portable_device(target)))
+
+
 def vector_moves(kernel: Kernel) -> dict[str, set[int]]:
     """The widths of the vectors that a kernel moves on a GPU from or to each of its arguments."""
     lowered = replace(kernel, device=portable_device("cuda")).lowered

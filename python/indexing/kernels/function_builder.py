@@ -99,6 +99,15 @@ class FunctionBuilder(StatementBuilder):
         """Set the values of the arrays of `hero` at `index` (None: at any index), which the kernel has computed."""
         self._injected[hero] = (index, tuple(values))
 
+    def bind(self, parameter: Instruction, read: Callable[[Index], Value]) -> None:
+        """Take the elements of a parameter of the kernel from `read` in what follows."""
+
+        def value(output: int, index: Index) -> Value:
+            self.remember(parameter, index, [read(index)])
+            return self._memo[-1][self._frames[-1][0], parameter, output, index]
+
+        self._frames[0][1][parameter] = value
+
     def withdraw(self, instructions: Iterable[Instruction]) -> None:
         """Remove the injected values of instructions."""
         for instruction in instructions:

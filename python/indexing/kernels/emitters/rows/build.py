@@ -17,6 +17,7 @@ from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
 from indexing.kernels.emitters.rows.match import NAME, OnlineSum, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
+from indexing.kernels.emitters.rows.staged import StagedRows
 from indexing.kernels.emitters.rows.weights import weights_of, width_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output
@@ -53,6 +54,7 @@ class _Body:
         self.group = ThreadGroup(plan.part, plan.threads, plan.distance)
         self.buffers = {i: self._buffer(i) for i in cache.first}
         self.weights = {i: self._weight_buffer(i) for i in self._shared_weights()}
+        self.staged = StagedRows(body, space, plan)
         self.online = {o.result: o for o in space.online}
 
     def _buffer(self, i: Instruction) -> str:
@@ -77,11 +79,13 @@ class _Body:
                 self._one_pass()
                 return
             self._load_weights()
+            self.staged.load()
             for number, reductions in enumerate((*self.space.passes, ())):
                 self._pass(number, reductions)
                 if number == 0 and self.weights:
                     self.body.barrier()
             self._per_row()
+            self.staged.finish()
 
     def _load_weights(self) -> None:
         """Load the weights of all rows to shared memory, by all threads of the block."""
@@ -251,7 +255,9 @@ class _Body:
 
     def _write(self, output: Output, index: Index) -> None:
         at = self.body.mapped(self.space.output_places[output.number], index).index
-        store(self.body, output, at, self.body.value(output.instruction, at, output.leaf))
+        value = self.body.value(output.instruction, at, output.leaf)
+        if not self.staged.store(output, at, value):
+            store(self.body, output, at, value)
 
     # ------------------------------------------------------------ kept elements
 

@@ -34,7 +34,7 @@ class RowsPlan:
     rows of a block are neighbours along it, and threads of one row are `across` thread ids apart. `split_k` blocks share the
     rows of one of `tiles` groups: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread
     reduces values of `value_bytes` bytes, all passes together, and keeps `kept_bytes` bytes of an element, in `dialect`. Blocks
-    keep `weight_bytes` bytes of weights in shared memory, if they have several rows.
+    keep `weight_bytes` bytes of weights in shared memory, if they have several rows, and `staged_bytes` bytes of each row.
     """
 
     dimensions: Dimensions
@@ -48,6 +48,7 @@ class RowsPlan:
     contiguous_splits: bool
     split_k: int = 1
     weight_bytes: int = 0
+    staged_bytes: int = 0
 
     @property
     def shares_weights(self) -> bool:
@@ -55,10 +56,16 @@ class RowsPlan:
         return self.weight_bytes > 0 and self.across >= MIN_ROWS
 
     @property
+    def stages_rows(self) -> bool:
+        """Whether blocks copy rows to and from shared memory."""
+        return self.staged_bytes > 0
+
+    @property
     def shared_bytes(self) -> int:
         """The shared memory in which threads combine their values, and keep elements and weights."""
         kept = self.elements * self.block[0] * self.kept_bytes if self.keep == Keep.SHARED else 0
         kept += self.weight_bytes if self.shares_weights else 0
+        kept += self.staged_bytes * self.across
         return kept + shared_bytes_of_splits(
             self.value_bytes, self.block[0], self.threads, self.distance, self.split_k, self.dialect
         )

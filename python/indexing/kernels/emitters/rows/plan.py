@@ -26,6 +26,7 @@ from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
 from indexing.kernels.emitters.rows.match import NAME, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import row_cache_of
+from indexing.kernels.emitters.rows.staged import staged_bytes
 from indexing.kernels.emitters.rows.weights import bytes_of_weights
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space, powers_of_two
@@ -141,7 +142,8 @@ def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Kee
     across = _rows_across(d, threads, device)
     plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
     if TARGETS[device.dialect].has_threads and keep != Keep.ONLINE:
-        plan = replace(plan, weight_bytes=bytes_of_weights(space, plan.keeps_elements, d))
+        staged = staged_bytes(space) if threads == width == 1 else 0
+        plan = replace(plan, weight_bytes=bytes_of_weights(space, plan.keeps_elements, d), staged_bytes=staged)
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
         plan = replace(plan, across=plan.across // 2)
     return plan
@@ -244,6 +246,8 @@ def _element_bytes(space: RowSpace) -> int:
 def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Device) -> int:
     """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
     groups, sizes, cache = ceil_div(d.reduced, width), device.widths, row_cache_of(space, True)
+    if staged_bytes(space) and TARGETS[device.dialect].has_threads:
+        return 1
     if _has_looped_columns(d, device):
         return _threads_of_column(space, d, most, device)
     if d.kind == "column":
