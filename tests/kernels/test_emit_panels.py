@@ -56,8 +56,12 @@ CASES = [
     (product("70,33", "33,10", "70,10", PLAIN), {}),  # columns that fill no panel
     (product("12,200", "200,2", "12,2", PLAIN, "f64", "f64"), {}),
     (product("3,24,40", "3,40,20", "3,24,20", BATCH), {"row_panels": 1}),
-    (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {"tile_depth": 32}),
+    (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {"tile_depth": 64}),
+    (product("60,131", "131,50", "60,50", PLAIN, "u8", "s32"), {"tile_depth": 64}),  # groups of lines in part
+    (product("131,60", "50,131", "60,50", TRANSPOSED, "s8", "s32"), {}),
     (product("65,60", "60,70", "65,70", PLAIN, "bf16", "bf16"), {}),
+    (product("60,65", "70,60", "65,70", TRANSPOSED, "bf16", "f32"), {"row_panels": 2}),
+    (product("65,61", "61,70", "65,70", PLAIN, "f8e4m3fn", "f32"), {"column_panels": 1}),
     (product("30,60", "60,40", "30,40", PLAIN, "f16", "f32"), {}),
     (AROUND, {"column_panels": 1}),
     (product("64,32", "32,13", "64,13", PLAIN).replace("] dot(", "]{0,1} dot("), {}),
@@ -85,7 +89,7 @@ def test_products_of_large_integers_wrap() -> None:
 
 
 @pytest.mark.parametrize("kind", ["s8", "u8", "s4", "u4"])
-@pytest.mark.parametrize("knobs", [{}, {"tile_depth": 256}, {"tile_depth": 7}])
+@pytest.mark.parametrize("knobs", [{}, {"tile_depth": 256}, {"tile_depth": 64}])
 def test_sums_of_the_largest_small_integers_are_exact(kind: str, knobs: dict[str, int]) -> None:
     text = product("7,300", "300,17", "7,17", PLAIN, kind, "s32")
     bits, is_signed = int(kind[1:]), kind[0] == "s"
@@ -102,7 +106,10 @@ def test_small_integers_of_two_types_and_of_others() -> None:
         text = product("64,32", "32,64", "64,64", PLAIN, kind, result).replace(f"y = {kind}", f"y = {other}")
         return {s.product for s in ir.statements(emitted(text).ir.body) if isinstance(s, ir.MultiplyPanels)}
 
-    assert names("s8", "u8") == names("s4", "s8") == {"s8"}
+    assert names("s4", "s8") == {"s8"}
+    assert names("s8", "u8") == names("s4", "u4") == {"s8_u8"}
+    assert names("bf16", "f8e5m2", "f32") == {"bf16"}
+    assert names("bf16", "f16", "f32") <= {"f32", "f32_wide"}
     assert names("s8", "s16") == names("s32", "s32") == {"s32"}
 
 
@@ -123,14 +130,17 @@ def test_panels_without_rows_or_columns_are_not_multiplied() -> None:
     assert [is_asked(*sizes) for sizes in ((24, 128), (18, 128), (24, 96))] == [False, True, True]
 
 
-def test_panels_of_small_integers_have_a_greatest_depth() -> None:
-    kernel = emitted(product("12,300", "300,32", "12,32", PLAIN, "s8", "s32"), tile_depth=256).lowered
+def test_panels_in_groups_have_whole_units_of_the_depth() -> None:
+    text = product("12,300", "300,32", "12,32", PLAIN, "s8", "s32")
+    with pytest.raises(ix.IndexingError, match="tile_depth must be a multiple of 64 for products of s8; got 32"):
+        emitted(text, tile_depth=32)
 
-    def deeper(block: ir.Block) -> ir.Block:
-        return tuple(replace(s, depth=257) if isinstance(s, ir.MultiplyPanels) else s for s in block)
+    def less_deep(block: ir.Block) -> ir.Block:
+        return tuple(replace(s, depth=32) if isinstance(s, ir.MultiplyPanels) else s for s in block)
 
-    checks = verify(replace(kernel, body=rewrite_blocks(kernel.body, deeper))).refuted
-    assert any("none for s8 and depth 257" in c.subject + c.reason for c in checks)
+    kernel = emitted(text, tile_depth=256).lowered
+    checks = verify(replace(kernel, body=rewrite_blocks(kernel.body, less_deep))).refuted
+    assert any("none for s8 and depth 32" in c.subject + c.reason for c in checks)
 
 
 def test_small_products_and_other_targets_are_left_to_others() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.device.record import Memory
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS
 from indexing.kernels.ir.nodes import Block, Statement, Value
 from indexing.kernels.ir.traversal import all_values, loads_of
 from indexing.kernels.ir.types import storage_bytes
@@ -25,6 +25,7 @@ from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_by_s
 from indexing.model.data_indices import DataIndices
 from indexing.model.guards import Guard, Moving, first_periods, reached
 from indexing.model.kernel_walk import GRID, KernelWalk
+from indexing.model.panel_costs import steps_of_panels
 
 if TYPE_CHECKING:
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 BLOCKS = 3  # so many blocks are visited, evenly spaced
 LANES = 8  # the lanes of a vector
-VECTOR_BYTES = 32
 MAX_UNROLLED = 16  # iterations of a loop that the compiler unrolls
 MAX_INLINED_STEPS = 16384  # a kernel of more takes longer than waking a thread; loops of a program inline smaller ones
 WAYS = 8  # lines in a set of a core's own cache
@@ -48,7 +48,6 @@ CHAIN = 12  # steps from an operation to the one of the next iteration that wait
 WINDOW = 400  # a processor overlaps so many steps
 UPDATE = 20  # the cost of an update of an element that stays, or that data choose; no two cores do them
 ELEMENT_UPDATE = 3  # the cost of one in a loop that moves from element to element
-VECTOR = 2  # the cost of an operation on vectors
 GATHER = (
     32  # the cost of an access of an element that lies apart, where a guard changes: a branch, or a lane of a gather
 )
@@ -225,9 +224,7 @@ class _BlockVisitor(KernelWalk):
         if isinstance(s, ir.Store | ir.Copy):
             return own + 1
         if isinstance(s, ir.MultiplyPanels):
-            vectors = PANEL_PRODUCTS[s.product].row_bytes // VECTOR_BYTES
-            products, loads = PANEL_ROWS * vectors, PANEL_ROWS + vectors
-            return s.depth * VECTOR * (products + loads)
+            return steps_of_panels(PANEL_PRODUCTS[s.product], s.depth)
         if isinstance(s, ir.AtomicUpdate | ir.FetchAdd):
             return own + UPDATE
         return own + self._steps_of(s.function) if isinstance(s, ir.CallFunction) else own

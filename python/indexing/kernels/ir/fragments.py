@@ -21,33 +21,60 @@ ASYNC_BYTES = (4, 8, 16)  # sizes of a `CopyAsync`
 MAX_PENDING = 2  # groups of them that `WaitCopies` leaves incomplete
 LINES = 8  # the lines of a matrix of `LoadMatrices`
 ROWS, COLUMNS = 16, 8  # the sides of the sum
-PANEL_ROWS = 6  # the left panel of `MultiplyPanels`: with two vectors a row, the sums take 12 of 16 vector registers
-PANEL_BYTES, WIDE_BYTES = 64, 128  # a row of the right panel: one of the widest vectors, or two
+LINE_BYTES, WIDE_BYTES = 64, 128  # one of the widest vectors, or two
+WORD_BYTES = 4  # elements of a group in a right panel of `MultiplyPanels`
+INTEGERS, FLOATS = ("s8", "u8"), ("f8e4m3fn", "f8e5m2")
 
 
 @dataclass(frozen=True, slots=True)
 class PanelProduct:
-    """The element types of `MultiplyPanels`: of both panels, and of the sums; the greatest depth, if there is one; the bytes of
-    a row of sums.
+    """A product of `MultiplyPanels`: the element types of the left and the right panel, and of the sums, the rows of the left
+    panel, and the bytes of a row of sums.
+
+    In the right panel, `group` neighbours along the depth are neighbours in memory, column by column. The depth is a multiple
+    of `depth_unit`.
     """
 
-    factors: str
+    factors: tuple[str, str]
     sums: str
-    max_depth: int | None = None
-    row_bytes: int = PANEL_BYTES
+    rows: int
+    row_bytes: int
+    group: int = 1
+    depth_unit: int = 1
 
     @property
     def columns(self) -> int:
         """The columns of the right panel."""
         return self.row_bytes // storage_bytes(self.sums)
 
+    @property
+    def factor_bytes(self) -> int:
+        """The bytes of an element of a panel."""
+        return storage_bytes(self.factors[0])
+
+
+def _of_vectors(kind: str, row_bytes: int) -> PanelProduct:
+    """Sums in vector registers: with two vectors a row, six rows take 12 of 16."""
+    return PanelProduct((kind, kind), kind, rows=6, row_bytes=row_bytes)
+
+
+def _of_tiles(left: str, right: str, sums: str) -> PanelProduct:
+    """Sums in two tiles of 16 rows by 16 columns, whose factors have lines of 64 bytes, in words of 4."""
+    size = storage_bytes(left)
+    return PanelProduct((left, right), sums, 16, WIDE_BYTES, group=WORD_BYTES // size, depth_unit=LINE_BYTES // size)
+
+
+def product_of_bytes(left: str, right: str) -> str:
+    """The name of the product of panels of s8 or u8."""
+    return "_".join(dict.fromkeys((left, right)))
+
 
 PANEL_PRODUCTS: Mapping[str, PanelProduct] = {
-    **{kind: PanelProduct(kind, kind) for kind in ("f32", "f64", "s32")},
-    # Integers of at most 8 bits: CPUs multiply f32 faster than s32. The sum of 256 products is below 2^24, so f32 holds it.
-    "s8": PanelProduct("f32", "s32", max_depth=256),
+    **{kind: _of_vectors(kind, LINE_BYTES) for kind in ("f32", "f64", "s32")},
     # One vector of a row leaves a processor with the widest ones waiting for sums.
-    **{f"{kind}_wide": PanelProduct(kind, kind, row_bytes=WIDE_BYTES) for kind in ("f32", "f64")},
+    **{f"{kind}_wide": _of_vectors(kind, WIDE_BYTES) for kind in ("f32", "f64")},
+    **{product_of_bytes(left, right): _of_tiles(left, right, "s32") for left in INTEGERS for right in INTEGERS},
+    "bf16": _of_tiles("bf16", "bf16", "f32"),
 }
 
 
@@ -132,7 +159,6 @@ SUM_OF_WORD = _map(
     "word in [0, 3], element in [0, 1]",
 )  # (register of a left factor of 16 bits, element in it) -> (which of two neighbouring sums, its register): the same element
 
-INTEGERS, FLOATS = ("s8", "u8"), ("f8e4m3fn", "f8e5m2")
 INSTRUCTIONS: Mapping[str, MatrixInstruction] = {
     i.name: i
     for i in (

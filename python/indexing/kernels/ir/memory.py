@@ -8,7 +8,7 @@ from typing import Literal
 
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS
 from indexing.kernels.ir.traversal import loads_of
 from indexing.kernels.ir.types import storage_bytes
 
@@ -37,8 +37,8 @@ def moves(s: ir.Statement) -> tuple[Move, ...]:
             loads = (left, row, WORDS["left"]), (right, column, WORDS["right"]), (total, at, WORDS["accumulator"])
             return (*(Move("load", *place) for place in loads), Move("store", total, at, WORDS["accumulator"]))
         case ir.MultiplyPanels(kind, total, at, left, row, right, column, depth):
-            columns = PANEL_PRODUCTS[kind].columns
-            loads = (left, row, PANEL_ROWS * depth), (right, column, depth * columns), (total, at, PANEL_ROWS * columns)
+            rows, columns = PANEL_PRODUCTS[kind].rows, PANEL_PRODUCTS[kind].columns
+            loads = (left, row, rows * depth), (right, column, depth * columns), (total, at, rows * columns)
             return (*(Move("load", *place) for place in loads), Move("store", *loads[2]))
     return ()
 

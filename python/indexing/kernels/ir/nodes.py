@@ -246,9 +246,9 @@ class MatrixMultiply:
 class MultiplyPanels:
     """Add the product of two panels to a tile of sums in local memory, all of them row-major, without gaps.
 
-    `product` names the element types, a row of `PANEL_PRODUCTS`. The left panel has `PANEL_ROWS` rows of `depth` elements,
-    the right one `depth` rows of the product's columns. Each product of floats is added in one operation, in the order of
-    the depth. Each thread computes a tile of its own, which the target holds in vector registers meanwhile.
+    `product` names a row of `PANEL_PRODUCTS`, which has the types and the sizes. The left panel has rows of `depth` elements,
+    the right one `depth` rows, of whose groups the elements alternate. Products of f32 or f64 are each added in one operation,
+    in the order of the depth, those of bf16 in any. Each thread's tile is in registers meanwhile.
     """
 
     product: str

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS
+from indexing.kernels.ir.types import storage_type
 from indexing.kernels.targets.library import (
     C_TYPES,
     MATH,
@@ -34,12 +35,15 @@ from indexing.ops.element_types import element_type
 def panel_definitions() -> Iterator[Definition]:
     """The width of vectors, and a function for each product."""
     for name, product in PANEL_PRODUCTS.items():
-        sizes = {"ROWS": PANEL_ROWS, "COLUMNS": product.columns, "BYTES": product.row_bytes}
-        if product.factors == product.sums:
-            kind = product.sums
-            yield from read_definitions("panels.c", NAME=name, T=kind, W=kind.replace("s", "u"), **sizes)
-        else:
-            yield from read_definitions("panels_of_integers.c", **sizes)
+        sizes = {"NAME": name, "ROWS": product.rows, "COLUMNS": product.columns, "BYTES": product.row_bytes}
+        left, right = map(storage_type, product.factors)
+        if product.group == 1:
+            yield from read_definitions("panels.c", T=left, W=left.replace("s", "u"), **sizes)
+            continue
+        types = {"LEFT": left, "RIGHT": right, "SUM": product.sums}
+        instruction = "tdpbf16ps" if name == "bf16" else f"tdpb{left[0]}{right[0]}d"
+        yield from read_definitions("panels_in_groups.c", NAME=name, INSTRUCTION=instruction, **types)
+        yield from read_definitions(f"panels_of_{'bf16' if name == 'bf16' else 'bytes'}.c", **types, **sizes)
 
 
 _TYPES = {**C_TYPES, "c64": "struct { float x, y; }", "c128": "struct { double x, y; }"}

@@ -12,6 +12,7 @@
 #else
 #define VECTOR_BYTES 16
 #endif
+
 #ifdef __clang__
 #define CONTRACTS
 #else

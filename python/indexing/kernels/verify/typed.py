@@ -211,13 +211,13 @@ class _TypeChecker:
 
     def _multiply_panels(self, s: ir.MultiplyPanels) -> Iterator[str]:
         product = PANEL_PRODUCTS.get(s.product)
-        if product is None or not 1 <= s.depth <= (product.max_depth or s.depth):
+        if product is None or s.depth < 1 or s.depth % product.depth_unit:
             yield f"multiply_panels: there is none for {s.product} and depth {s.depth}"
             return
-        for name in (s.left, s.right):
+        for name, kind in zip((s.left, s.right), product.factors, strict=True):
             buffer = self.buffers.get(name)
-            if buffer is None or buffer.space != "shared" or buffer.element_type != product.factors:
-                yield f"multiply_panels {name}: there is no such shared buffer of type {product.factors}"
+            if buffer is None or buffer.space != "shared" or buffer.element_type != kind:
+                yield f"multiply_panels {name}: there is no such shared buffer of type {kind}"
         yield from self._registers(s.accumulator, product.sums)
 
     def _registers(self, name: str, kind: str) -> Iterator[str]:

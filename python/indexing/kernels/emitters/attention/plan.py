@@ -13,7 +13,7 @@ from indexing.kernels.emitters.dot.match import Axis, Product, fastest
 from indexing.kernels.emitters.panels.plan import even_part
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, places
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS, panels_for
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS, panels_for
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space
@@ -169,7 +169,7 @@ def _planned(match: Attention, device: Device) -> AttentionPlan:
     kind, scores, product = match.element_type, match.scores, match.product
     is_panels = TARGETS[device.dialect].multiplies_panels(kind)
     panels = panels_for(kind, prod(match.sizes.contracted), prod(match.sizes.columns)) if is_panels else None
-    panel = (PANEL_ROWS, PANEL_PRODUCTS[panels].columns) if panels else PANEL
+    panel = (PANEL_PRODUCTS[panels].rows, PANEL_PRODUCTS[panels].columns) if panels else PANEL
     order = fastest(scores, match.query)[0], fastest(scores, 1 - match.query)[0], fastest(product, 1 - match.side)[0]
     return AttentionPlan(match.sizes, match.depth, kind, panel, panels, order, 1, 1)
 

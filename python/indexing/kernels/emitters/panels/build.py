@@ -11,7 +11,6 @@ from indexing.kernels.emitters.panels.plan import PanelPlan
 from indexing.kernels.emitters.tile.shared_tile import TileBuilder
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.function_builder import FunctionBuilder
-from indexing.kernels.ir.fragments import PANEL_ROWS
 from indexing.kernels.ir.nodes import Buffer, Constant, Kernel, Load, MultiplyPanels
 from indexing.kernels.launch import Part, built, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
@@ -33,12 +32,12 @@ class _Body:
         self.panel = delinearize(thread_id("th_x"), plan.panels)
         for tile in plan.shared_tiles:
             body.kernel.add_buffer(tile.buffer)
-        body.kernel.add_buffer(Buffer("sums", plan.product.sums, (PANEL_ROWS * plan.columns,), "local"))
+        body.kernel.add_buffer(Buffer("sums", plan.product.sums, (plan.rows * plan.columns,), "local"))
 
     def build(self) -> None:
         """Build the loop along the sum, and the results."""
         body, plan = self.body, self.plan
-        with loop_over(body, PANEL_ROWS * plan.columns, "register") as register:
+        with loop_over(body, plan.rows * plan.columns, "register") as register:
             body.store("sums", (register,), Constant(plan.product.sums, 0))
         with loop_over(body, plan.steps, "step") as step:
             begin = step * plan.tile_depth
@@ -57,7 +56,7 @@ class _Body:
         left, right = (t.buffer.name for t in plan.shared_tiles)
         places = [
             simplify(at * side * plan.tile_depth)
-            for at, side in zip(self.panel, (PANEL_ROWS, plan.columns), strict=True)
+            for at, side in zip(self.panel, (plan.rows, plan.columns), strict=True)
         ]
         zero = self.body.constant(0)
         return MultiplyPanels(plan.name, "sums", zero, left, places[0], right, places[1], plan.tile_depth)
@@ -68,7 +67,7 @@ class _Body:
         return [Part(place, size) for place, size in zip(self._places(), sizes, strict=True)]
 
     def _places(self) -> list[SymbolicExpr]:
-        sides = PANEL_ROWS, self.plan.columns
+        sides = self.plan.rows, self.plan.columns
         return [b + at * n for b, at, n in zip(self.begins, self.panel, sides, strict=True)]
 
     def _finish(self) -> None:
@@ -77,7 +76,7 @@ class _Body:
         rows, columns = prod(plan.sizes.rows), prod(plan.sizes.columns)
         row, column = self._places()
         with (
-            loop_over(body, PANEL_ROWS, "i") as i,
+            loop_over(body, plan.rows, "i") as i,
             inside(body, [Part(row + i, rows)]) as (of_row,),
             lanes(body, plan.columns) as lane,
             inside(body, [Part(column + lane, columns)]) as (of_column,),

@@ -11,19 +11,20 @@ from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot import convolution
-from indexing.kernels.emitters.dot.match import product_in_memory, product_of, sum_type
+from indexing.kernels.emitters.dot.match import planned_product, product_in_memory, product_of, sum_type
 from indexing.kernels.epilogue import Heroes, single_hero_of
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS
+from indexing.kernels.ir.fragments import INTEGERS, PANEL_PRODUCTS, product_of_bytes
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.convolution_expansions import convolution_of_neighbours, is_along_window
 from indexing.ops.dot import DOT
 from indexing.ops.dot_expansions import real_dot
-from indexing.ops.element_types import element_type
+from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.registry import traits_of
 
 NAME = "dot-panels"
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
+MIN_ROWS = 6
 MIN_COLUMNS = 2
 MIN_COMPLEX_COLUMNS, MIN_COMPLEX_CONTRACTED = 112, 16  # below, loops take less time than moving the parts
 LOOP_COLUMNS = 8  # columns that a loop over elements multiplies as one vector, in dots
@@ -38,10 +39,17 @@ def runs_on(match: Heroes, device: Device) -> bool:
 
 
 def panel_product(dot: Instruction) -> str:
-    """The name of the product of panels for a dot's types: `s8` for integers of at most 8 bits, else the type of its sums."""
-    types = [element_type(o.shape.element_type) for o in dot.operands]
-    are_small = all(t.is_integer and t.bits <= 8 for t in types)
-    return "s8" if are_small and sum_type(dot) == PANEL_PRODUCTS["s8"].sums else sum_type(dot)
+    """The name of the product of panels for a dot's types: for small numbers that of bytes or bf16, else that of its sums."""
+    left, right = (element_type(dot.operands[k].shape.element_type) for k in planned_product(dot).operands)
+    bytes_, sums = (left.compute_type, right.compute_type), sum_type(dot)
+    if sums == "s32" and all(kind in INTEGERS for kind in bytes_):
+        return product_of_bytes(*bytes_)
+    return "bf16" if sums == "f32" and _is_in_bf16(left) and _is_in_bf16(right) else sums
+
+
+def _is_in_bf16(t: ElementType) -> bool:
+    """Whether a float type has no numbers but those of bf16: neither more bits of the mantissa nor larger exponents."""
+    return t.is_narrow_float and t.format is not None and t.format.mantissa <= 7 and t.format.exponent <= 8
 
 
 def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
@@ -63,7 +71,7 @@ def _is_complex(i: Instruction) -> bool:
     if traits_of(i) is not DOT or any(element_type(o.shape.element_type).kind != "complex" for o in i.operands):
         return False
     p = product_of(i)
-    is_deep = prod(p.contracted) >= MIN_COMPLEX_CONTRACTED and prod(p.rows) >= PANEL_ROWS and prod(p.batch) > 0
+    is_deep = prod(p.contracted) >= MIN_COMPLEX_CONTRACTED and prod(p.rows) >= MIN_ROWS and prod(p.batch) > 0
     return is_deep and prod(p.columns) >= MIN_COMPLEX_COLUMNS
 
 
@@ -94,4 +102,4 @@ def _is_hero(i: Instruction) -> bool:
     columns = prod(p.columns)
     is_vector = columns == LOOP_COLUMNS and not convolution.is_convolution(i)
     fills_panels = columns >= PANEL_PRODUCTS[panel_product(i)].columns or (columns >= MIN_COLUMNS and not is_vector)
-    return fills_panels and prod(p.rows) >= PANEL_ROWS and prod(p.contracted) >= MIN_CONTRACTED
+    return fills_panels and prod(p.rows) >= MIN_ROWS and prod(p.contracted) >= MIN_CONTRACTED

@@ -5,23 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from indexing._core import IndexingMap
 from indexing.device.record import Device
+from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.panels.match import NAME, panel_product
-from indexing.kernels.emitters.tile.shared_tile import SharedTile
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, places
 from indexing.kernels.epilogue import Heroes
-from indexing.kernels.ir.fragments import PANEL_PRODUCTS, PANEL_ROWS, PanelProduct, panels_for
-from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.ir.fragments import LINE_BYTES, PANEL_PRODUCTS, PanelProduct, panels_for
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_knob
 
-# Panels of rows of a block by default, and bytes of a row of its sums: the tiles of both operands fit into 64 KiB.
-MAX_DEFAULT_ROWS, MAX_DEFAULT_BYTES = 20, 512
+# Rows of a block by default, and bytes of a row of its sums: the tiles of both operands fit into 64 KiB.
+MAX_DEFAULT_ROWS, MAX_DEFAULT_BYTES = 128, 512
 MAX_PANELS = 32
 MAX_DEPTH_BYTES = 512  # a line of the left panel by default
 DEPTH_UNIT, MAX_DEPTH = 8, 256
@@ -53,6 +52,11 @@ class PanelPlan:
         return self.row_panels, self.column_panels
 
     @property
+    def rows(self) -> int:
+        """The rows of a tile of sums."""
+        return self.product.rows
+
+    @property
     def columns(self) -> int:
         """The columns of a tile of sums."""
         return self.product.columns
@@ -60,7 +64,7 @@ class PanelPlan:
     @property
     def tile_rows(self) -> int:
         """The rows of a block's tile."""
-        return self.row_panels * PANEL_ROWS
+        return self.row_panels * self.rows
 
     @property
     def tile_columns(self) -> int:
@@ -90,28 +94,35 @@ class PanelPlan:
     @property
     def shared_tiles(self) -> tuple[SharedTile, SharedTile]:
         """The tiles of both operands: rows one after another, and panels of columns one after another."""
-        rows, columns, depth, width = self.tile_rows, self.tile_columns, self.tile_depth, self.columns
-        return (
-            self._tile(0, rows, depth, f"line * {depth} + element"),
-            self._tile(
-                1, depth, columns, f"(element floordiv {width} * {depth} + line) * {width} + element mod {width}"
-            ),
+        return self._left_tile(), self._right_tile()
+
+    def _left_tile(self) -> SharedTile:
+        rows, depth, reads = self.tile_rows, self.tile_depth, self.fastest[0]
+        vector = gcd(max(VECTOR, self._line), depth if reads == "sum" else rows)
+        if self.run and reads == "sum":
+            vector = max(n for n in range(1, MAX_VECTOR + 1) if gcd(self.run, depth) % n == 0)
+        return SharedTile("left", self.product.factors[0], rows, depth, "sum", reads, vector, in_order(rows, depth))
+
+    def _right_tile(self) -> SharedTile:
+        """The tile of panels one after another, in whose rows the elements of groups alternate."""
+        depth, columns, width, group = self.tile_depth, self.tile_columns, self.columns, self.product.group
+        panel = f"element floordiv {width} * {depth} + line floordiv {group} * {group}"
+        place = f"({panel}) * {width} + element mod {width} * {group} + line mod {group}"
+        reads, kind = self.fastest[1], self.product.factors[1]
+        vector = width if reads == "free" else gcd(max(width, self._line), depth)
+        return SharedTile(
+            "right", kind, depth, columns, "free", reads, vector, places(depth, columns, place), group=group
         )
 
-    def _tile(self, k: int, lines: int, run: int, place: str) -> SharedTile:
-        side, fast, widest = (("left", "sum", VECTOR), ("right", "free", self.columns))[k]
-        along = run if self.fastest[k] == fast else lines
-        vector = gcd(widest, along)
-        if self.run and self.fastest[k] == fast == "sum":
-            vector = max(n for n in range(1, MAX_VECTOR + 1) if gcd(self.run, along) % n == 0)
-        bounds = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
-        places = IndexingMap.parse(f"(line, element) -> ({place}), domain: {bounds}")
-        return SharedTile(side, self.product.factors, lines, run, fast, self.fastest[k], vector, places)  # type: ignore[arg-type]
+    @property
+    def _line(self) -> int:
+        """The elements of a line of memory."""
+        return LINE_BYTES // self.product.factor_bytes
 
     @property
     def shared_bytes(self) -> int:
         """The bytes of both tiles."""
-        return (self.tile_rows + self.tile_columns) * self.tile_depth * storage_bytes(self.product.factors)
+        return (self.tile_rows + self.tile_columns) * self.tile_depth * self.product.factor_bytes
 
 
 def plan_panels(
@@ -125,16 +136,23 @@ def plan_panels(
     """Launch dimensions.
 
     Knobs: `row_panels` and `column_panels` of the product per block, from 1 to 32 each, of 6 rows and of 64 or
-    128 bytes of columns; `tile_depth`, the elements along the sum that are copied at once, 1 to 256.
+    128 bytes of columns, for bytes and bf16 of 16 rows and 32 columns; `tile_depth`, the elements along the sum that are
+    copied at once, 1 to 256, for bytes and bf16 in multiples of 64 bytes.
     """
     dot = match.first
     rows, columns = _default_panels(dot, device)
     rows, columns = row_panels or rows, column_panels or columns
     check_knob("row_panels", rows, 1, MAX_PANELS)
     check_knob("column_panels", columns, 1, MAX_PANELS)
-    lines = rows * PANEL_ROWS + columns * PANEL_PRODUCTS[_product_name(dot)].columns
+    product = PANEL_PRODUCTS[_product_name(dot)]
+    lines = rows * product.rows + columns * product.columns
     depth = tile_depth or _default_depth(dot, lines, device)
     check_knob("tile_depth", depth, 1, MAX_DEPTH)
+    if depth % product.depth_unit:
+        name = _product_name(dot)
+        raise IndexingError(
+            f"tile_depth must be a multiple of {product.depth_unit} for products of {name}; got {depth}"
+        )
     return _planned(dot, rows, columns, depth)
 
 
@@ -155,9 +173,9 @@ def _run(dot: Instruction) -> int:
 def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
     """The panels of blocks of equal size, of which each core has one if there are as many panels."""
     p, product = planned_product(dot), PANEL_PRODUCTS[_product_name(dot)]
-    most_columns = MAX_DEFAULT_BYTES // product.row_bytes
-    all_rows, all_columns = -(-prod(p.rows) // PANEL_ROWS), -(-prod(p.columns) // product.columns)
-    rows, columns = even_part(all_rows, MAX_DEFAULT_ROWS), even_part(all_columns, most_columns)
+    most_rows, most_columns = MAX_DEFAULT_ROWS // product.rows, MAX_DEFAULT_BYTES // product.row_bytes
+    all_rows, all_columns = -(-prod(p.rows) // product.rows), -(-prod(p.columns) // product.columns)
+    rows, columns = even_part(all_rows, most_rows), even_part(all_columns, most_columns)
     while prod(p.batch) * -(-all_rows // rows) * -(-all_columns // columns) < device.cores.count and rows > 1:
         rows = -(-rows // 2)
     return rows, columns
@@ -165,15 +183,15 @@ def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
 
 def _default_depth(dot: Instruction, lines: int, device: Device) -> int:
     """Even parts of the sum, of whole runs, or of one run, for tiles that have so many lines together."""
-    contracted = prod(planned_product(dot).contracted)
-    size, run = storage_bytes(PANEL_PRODUCTS[panel_product(dot)].factors), _run(dot)
-    fitting = device.limits.shared_bytes // (lines * size) // DEPTH_UNIT * DEPTH_UNIT
-    most = max(min(fitting, MAX_DEPTH_BYTES // size), DEPTH_UNIT)
-    if 0 < run <= most:
+    contracted, product = prod(planned_product(dot).contracted), PANEL_PRODUCTS[panel_product(dot)]
+    size, run, unit = product.factor_bytes, _run(dot), max(DEPTH_UNIT, product.depth_unit)
+    fitting = device.limits.shared_bytes // (lines * size) // unit * unit
+    most = max(min(fitting, MAX_DEPTH_BYTES // size, MAX_DEPTH), unit)
+    if 0 < run <= most and run % product.depth_unit == 0:
         return run * even_part(contracted // run, most // run)
-    if run:
+    if run > most:
         contracted = run
-    return -(-even_part(contracted, most) // DEPTH_UNIT) * DEPTH_UNIT
+    return -(-even_part(contracted, most) // unit) * unit
 
 
 def even_part(count: int, most: int) -> int:
@@ -185,13 +203,16 @@ def panel_knobs(_: Heroes, default: PanelPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs: tiles that fit into the memory of a block."""
     panels = range(1, MAX_PANELS + 1)
     lines = (replace(default, row_panels=r, column_panels=c, tile_depth=1) for r in panels for c in panels)
-    depths: dict[tuple[int, ...], Values] = {line.panels: range(1, _most_depth(line, device) + 1) for line in lines}
+    unit = default.product.depth_unit
+    depths: dict[tuple[int, ...], Values] = {
+        line.panels: range(unit, _most_depth(line, device) + 1, unit) for line in lines
+    }
     return KnobSpace(
         NAME,
         (
             Knob("row_panels", panels, default.row_panels),
             Knob("column_panels", panels, default.column_panels),
-            Knob("tile_depth", range(1, MAX_DEPTH + 1), default.tile_depth),
+            Knob("tile_depth", range(unit, MAX_DEPTH + 1, unit), default.tile_depth),
         ),
         (Condition("tile_depth", ("row_panels", "column_panels"), depths),),
     )

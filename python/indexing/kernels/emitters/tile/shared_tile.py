@@ -40,7 +40,7 @@ class SharedTile:
     positions: (line, element) -> position.
 
     `reads` is the dimension along which neighbouring threads read the operand, `vector` elements each, which are neighbours
-    in the tile as well if `reads` is `fast`.
+    in the tile as well if `reads` is `fast`. Of each `group` of lines the elements alternate in the tile.
     """
 
     side: Side
@@ -53,6 +53,12 @@ class SharedTile:
     place: IndexingMap
     stage: int = 0
     name: str = ""  # of the buffer; empty: by its side and stage
+    group: int = 1
+
+    @property
+    def lines_together(self) -> int:
+        """The lines that a thread copies together."""
+        return self.group if self.reads == self.fast else 1
 
     @property
     def buffer(self) -> Buffer:
@@ -109,7 +115,7 @@ class TileCopies:
         body = self.body
         width = tile.run if tile.reads == tile.fast else tile.lines
         vectors = width // tile.vector
-        count = tile.lines * tile.run // tile.vector
+        count = tile.lines * tile.run // (tile.vector * tile.lines_together)
         with loop_over(body, -(-count // self.threads), "turn") as turn:
             number = body.scope.simplify(turn * self.threads + thread_id("th_x"))
             with inside(body, [Part(number, count)]) as (at,):
@@ -125,11 +131,11 @@ class TileCopies:
         slow: SymbolicExpr,
         vector: SymbolicExpr,
     ) -> None:
-        """Copy one vector; at the end of the operand, those of its elements that exist, and zeros."""
-        body, width, sizes = self.body, tile.vector, operand.sizes
+        """Copy one vector of each line of a group; at the end of the operand, the elements that exist, and zeros."""
+        body, width, group, sizes = self.body, tile.vector, tile.lines_together, operand.sizes
         along, across = tile.reads, _other(tile.reads)
-        line, first = starts[across] + slow, starts[along] + vector * width
-        place = self._places(tile, slow, vector)
+        line, first = starts[across] + slow * group, starts[along] + vector * width
+        place = self._places(tile, slow * group, vector)
 
         def factor(at: Mapping[Axis, SymbolicExpr]) -> Factor:
             return operand.factor(at["free"], at["sum"])
@@ -140,19 +146,26 @@ class TileCopies:
         def store(to: Index, factor: Factor) -> None:
             self._either(factor.conditions, lambda: copy(to, factor), lambda: self._store_zero(tile, to))
 
+        def zero(lane: SymbolicExpr, of_group: int) -> None:
+            self._store_zero(tile, place(lane, of_group))
+
+        def elements(write: Callable[[SymbolicExpr, int], None]) -> None:
+            neighbours = tile.group // group
+            with lanes(body, width // neighbours) as lane, body.base_scope():
+                for k in range(tile.group):
+                    write(lane * neighbours + k % neighbours, k // neighbours)
+
         def zeros() -> None:
-            with lanes(body, width) as lane:
-                self._store_zero(tile, place(lane))
+            elements(zero)
 
         def whole(row: SymbolicExpr, cell: SymbolicExpr) -> None:
-            def at(lane: SymbolicExpr | int) -> dict[Axis, SymbolicExpr]:
-                return {across: row, along: cell * width + lane}
+            def at(lane: SymbolicExpr | int, of_group: int) -> dict[Axis, SymbolicExpr]:
+                return {across: row + of_group, along: cell * width + lane}
 
             def of_lanes(write: Callable[[Index, Factor], None]) -> None:
-                with lanes(body, width) as lane, body.base_scope():
-                    write(place(lane), factor(at(lane)))
+                elements(lambda lane, of_group: write(place(lane, of_group), factor(at(lane, of_group))))
 
-            every = [factor(at(k)) for k in range(width)]
+            every = [factor(at(k, of_group)) for k in range(width) for of_group in range(group)]
             start, end = every[0], every[-1]
             if all(f.conditions == start.conditions for f in every):
                 self._either(start.conditions, lambda: of_lanes(copy), zeros)
@@ -162,20 +175,28 @@ class TileCopies:
             else:
                 of_lanes(store)
 
-        def some(row: SymbolicExpr) -> None:
-            with lanes(body, width) as lane, body.base_scope():
-                part = Part(first + lane, sizes[along])
-                self.either(
-                    part,
-                    lambda at: store(place(lane), factor({across: row, along: at})),
-                    lambda: self._store_zero(tile, place(lane)),
-                )
+        def existing(row: SymbolicExpr, lane: SymbolicExpr, of_group: int) -> None:
+            def stored(at: SymbolicExpr) -> None:
+                store(place(lane, of_group), factor({across: row, along: at}))
 
-        def of_line(row: SymbolicExpr) -> None:
+            self.either(Part(first + lane, sizes[along]), stored, partial(zero, lane, of_group))
+
+        def of_lines(row: SymbolicExpr) -> None:
+            def some() -> None:
+                elements(lambda lane, of_group: existing(row + of_group, lane, of_group))
+
             cells = Part(first // width, sizes[along] // width)
-            self.either(cells, partial(whole, row), partial(some, row) if sizes[along] % width else zeros)
+            self.either(cells, partial(whole, row), some if sizes[along] % width else zeros)
 
-        self.either(Part(line, sizes[across]), of_line, zeros)
+        def of_some_lines() -> None:
+            def one(lane: SymbolicExpr, of_group: int) -> None:
+                at_line = Part(line + of_group, sizes[across])
+                self.either(at_line, lambda row: existing(row, lane, of_group), partial(zero, lane, of_group))
+
+            elements(one)
+
+        groups = Part(line // group, sizes[across] // group)
+        self.either(groups, lambda k: of_lines(k * group), of_some_lines if sizes[across] % group else zeros)
 
     def _is_run(self, factors: Sequence[Factor]) -> bool:
         """Whether the elements of all factors exist if those of the first and the last one do, which may be."""
@@ -220,14 +241,19 @@ class TileCopies:
             with self.body.otherwise():
                 otherwise()
 
-    def _places(self, tile: SharedTile, slow: SymbolicExpr, vector: SymbolicExpr) -> Callable[[SymbolicExpr], Index]:
-        """The places in a tile of the lanes of a vector: neighbours, if its lines are along the dimension that is read."""
-        width, simplify = tile.vector, self.body.scope.simplify
+    def _places(
+        self, tile: SharedTile, line: SymbolicExpr, vector: SymbolicExpr
+    ) -> Callable[[SymbolicExpr, int], Index]:
+        """The places in a tile of the lanes of a vector, of each line of a group from `line` on: neighbours, if its lines are
+        along the dimension that is read.
+        """
+        width, group, simplify = tile.vector, tile.lines_together, self.body.scope.simplify
         if tile.reads != tile.fast:
-            return lambda lane: (simplify(position(tile.place, vector * width + lane, slow)),)
-        first = simplify(position(tile.place, slow, vector * width)) // width
-        cell = self.body.named_index(self.body.fresh(f"{tile.side}_cell"), first, 0, tile.buffer.size // width - 1)
-        return lambda lane: (cell * width + lane,)
+            return lambda lane, of_group: (simplify(position(tile.place, vector * width + lane, line + of_group)),)
+        together = width * group
+        first = simplify(position(tile.place, line, vector * width)) // together
+        cell = self.body.named_index(self.body.fresh(f"{tile.side}_cell"), first, 0, tile.buffer.size // together - 1)
+        return lambda lane, of_group: (cell * together + lane * group + of_group,)
 
     def _store(self, tile: SharedTile, place: Index, value: Value) -> None:
         kind = tile.element_type
