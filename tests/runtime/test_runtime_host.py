@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -332,8 +333,13 @@ def test_without_a_compiler_the_error_says_what_to_install(
     assert not compiler.is_available()
 
 
-def test_the_compiler_that_the_user_chose(monkeypatch: pytest.MonkeyPatch, forgotten_compiler: object) -> None:
-    monkeypatch.setenv("CC", "/nowhere/cc -g")
+@pytest.mark.parametrize("chosen", ["/nowhere/cc -g", "false", 'cc "-g', '"'])
+def test_the_compiler_that_the_user_chose(
+    chosen: str, monkeypatch: pytest.MonkeyPatch, forgotten_compiler: object
+) -> None:
+    monkeypatch.setenv("CC", chosen)
+    with pytest.raises(CompileError, match=re.escape(f"CC is {chosen!r}, which isn't there or compiles no C: set it")):
+        Host()
     assert not compiler.is_available()
 
 

@@ -189,4 +189,4 @@ def _sympy() -> Any:
     try:
         return importlib.import_module("sympy")
     except ImportError as missing:
-        raise UnsupportedOp(missing_extra("SymPy's expressions", "sympy", missing)) from None
+        raise UnsupportedOp(missing_extra("an expression of SymPy", "sympy", missing)) from None

@@ -69,6 +69,11 @@ def find_compiler() -> Compiler:
             return _trusted(compiler, folder)
         except CompileError as refusal:
             refused.append(str(refusal))
+    if not refused and (chosen := os.environ.get("CC")):
+        raise CompileError(
+            f"CC is {chosen!r}, which isn't there or compiles no C: set it to a C compiler, or unset it; "
+            "device='reference' needs none"
+        )
     problem = "; ".join(refused) or "no C compiler is found"
     raise CompileError(
         f"{problem}: set CC to one, install gcc or clang, or get one in a wheel: "
@@ -117,7 +122,10 @@ def version(compiler: Compiler) -> str:
 def _candidates() -> Iterable[tuple[str, ...]]:
     chosen = os.environ.get("CC")
     if chosen:
-        yield tuple(shlex.split(chosen))
+        try:
+            yield tuple(shlex.split(chosen))
+        except ValueError:  # a quote that isn't closed
+            yield (chosen,)
         return
     for name in ("cc", "gcc", "clang"):
         if path := shutil.which(name):

@@ -219,7 +219,7 @@ class Store:
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def _problem(self, error: Exception) -> str:
-        text = str(error)
+        text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
         if "locked" in text or "busy" in text:
             return f"is locked by another process for more than {self.max_wait:.0f} seconds: wait for it, or end it"
         if "full" in text:
@@ -228,7 +228,7 @@ class Store:
             return f"can't be read or written ({text}): is there room for it, and may it grow? what was measured before is kept"
         if "not a database" in text or "malformed" in text or "no such" in text:
             return f"can't be read ({text}): move it away to begin a new one; it is left as it is"
-        return f"can't be used: {text}"
+        return f"can't be used ({text}): give another file by `store` or by INDEXING_TUNE_STORE"
 
 
 def _measured(row: Sequence[Any]) -> Measured:
