@@ -148,7 +148,7 @@ static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 3; th_x++) {
+    for (s64 th_x = 0; th_x < 3; th_x++) {
       for (s32 turn1 = 0; turn1 < 5; turn1++) {
         const s32 j2 = th_x + turn1 * 3;
         const s32 left_cell3 = th_x + turn1 * 3;
@@ -173,7 +173,7 @@ static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1
           left_tile[th_x * 32 + vector_5 + 480] = 0;
         }
       }
-      for (s32 turn13 = 0; turn13 < 16; turn13++) {
+      for (s64 turn13 = 0; turn13 < 16; turn13++) {
         const s32 right_cell14 = th_x * 16 + turn13;
         if (turn13 <= 7) {
           const s32 j15 = turn13;

@@ -16,7 +16,7 @@ static void loop_pad_blocks(const f32 *restrict p0, const s32 *restrict p1, cons
     const s32 bl_x = block % 3;
     const f32 v0 = p2[0];
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 476; th_x++) {
+    for (s64 th_x = 0; th_x < 476; th_x++) {
       const s32 i = th_x + bl_x * 476;
       f32 v1 = v0;
       if (within_s32(i / 119, 1, 10) & within_s32(i % 17, 1, 15) & (((i % 17) & 1) >= 1)) {

@@ -36,6 +36,7 @@ FILES = [
         "transpose_021",
         "transpose_packed",
         "transpose_short",
+        "reduction_column",
     )
 ]
 FAULTS = 5  # each pass gets so many

@@ -112,7 +112,7 @@ def test_elements_that_lie_apart_are_accessed_one_by_one() -> None:
 
 def test_few_iterations_are_vectors_of_fewer_lanes() -> None:
     body = "  for t in [0, {last}] = 0 to {count} step 1\n    v0 = load.f32 p0[t]\n    store o0[t] = v0\n"
-    turns = {1: 1, 4: 1, 7: 3, 13: 3}
+    turns = {4: 1, 7: 3, 13: 3}
     assert {n: costs(body.format(count=n, last=n - 1), 16).steps for n in turns} == {
         n: 2 + t * 6 for n, t in turns.items()
     }
@@ -235,7 +235,9 @@ def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> N
         more=buffers,
     )
     assert cost.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + (1 + 1) * 4 + 10 * 2)
-    assert (cost.lines, cost.runs) == pytest.approx((1 + 10, 1 + 10))  # whichever block is the last
+    assert (cost.lines, cost.runs) == pytest.approx(
+        (1 + 10, 10)
+    )  # whichever block is the last; `w0` is no more than a line
 
 
 def test_a_branch_counts_as_often_as_it_is_taken() -> None:

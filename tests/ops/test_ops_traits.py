@@ -39,7 +39,7 @@ OTHER_MEANINGS = {
     "kernels/emitters/tile/splits.py": {"add"},  # what joins the sums of blocks
     "show/notebook.py": {"map"},  # a column
     "tuning/calibration.py": {"copy", "exponential", "negate", "tanh", "transpose"},  # programs that are measured
-    "model/loop_costs.py": {  # functions of the kernel IR
+    "model/loop_steps.py": {  # functions of the kernel IR
         *("atan2", "cbrt", "cosh", "erf", "log", "logistic", "rsqrt", "sinh", "sqrt", "tan", "tanh"),
         *("acos", "acosh", "asin", "asinh", "atanh", "maximum", "minimum"),
     },

@@ -22,6 +22,7 @@ import pytest
 import indexing as ix
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.text import IDS
 from indexing.kernels.passes.thread_loops import make_thread_loops
 from indexing.kernels.targets import TARGETS, write
 from indexing.kernels.targets.c_family import joint_source
@@ -31,6 +32,7 @@ from indexing.runtime.host import Host
 from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import MemoryPool, address, aligned_bytes
 from ir_kernels import elementwise, run
+from ir_reader import read_kernel
 from kernels import compiled
 
 SOURCE = "void NAME(void *const *b, long long first, long long last) { for (long long k = first; k < last; k++) ((int *)b[0])[k] += 1; }\n"
@@ -414,6 +416,30 @@ ENTRY main { x = f32[4096] parameter(0) b = u8[4096] convert(x) c = f32[4096] co
   s = f32[4096] sign(d) e = f32[4096] multiply(s, x) ROOT r = (u8[4096], f32[4096]) tuple(b, e) }"""
     (kernel,) = ix.emit_all(ix.hlo.parse(text), device="cpu")
     assert has_vectors(kernel.source)
+
+
+def test_a_choice_of_predicates_becomes_vectors() -> None:
+    def value(a: ir.Value, b: ir.Value) -> ir.Value:
+        greater, less = (ir.Op(opcode, "pred", (a, b)) for opcode in ("gt", "lt"))
+        chosen = ir.Op("select", "pred", (ir.Op("eq", "pred", (greater, less)), ir.Op("ne", "pred", (a, a)), greater))
+        return ir.Op("select", "f32", (chosen, a, b))
+
+    assert becomes_vectors(value, 2)
+
+
+@pytest.mark.parametrize("guard", ["t mod 4 * 32 + bl_x", "t"])
+def test_loads_under_guards_become_vectors(guard: str) -> None:
+    ids = "".join(f"  index {name} in [0, {15 * (name == 'bl_x')}] thread\n" for name in IDS)
+    text = f"""kernel k emitter loop grid (16, 1, 1) block (1, 1, 1)
+buffer p0: f32[4096] global input 0
+buffer o0: f32[4096] global output 0
+entry
+{ids}  for t in [0, 127] = 0 to 128 step 1
+    if within({guard}, [, 99])
+      v = load.f32 p0[t + bl_x * 128]
+      store o0[t + bl_x * 128] = neg.f32(v)
+"""
+    assert has_vectors(write(read_kernel(text), TARGETS["c"]))
 
 
 ZERO, SIX = ir.Constant("f32", 0.0), ir.Constant("f32", 6.0)

@@ -12,7 +12,8 @@ from indexing.analysis.memory.global_memory import COALESCED, Access, coalescing
 from indexing.device.record import Device
 from indexing.hlo import Instruction
 from indexing.kernels.ir.types import storage_bytes
-from indexing.model.loop_costs import Fetches, costs_of_loops
+from indexing.model.loop_accesses import Fetches
+from indexing.model.loop_costs import costs_of_loops
 from indexing.model.terms import terms_of
 from indexing.reports.loop_reasons import reasons_of_loops
 from indexing.reports.reasons import AccessedArray, reasons_for

@@ -1,14 +1,14 @@
 """Reasons why the loops of a CPU's kernel fetch more of an array than they must, and remedies, as sentences.
 
 What is fetched beyond that has three parts: bytes of lines that leave the cache before they are used, lines that are fetched
-again, and one line more for each run of adjacent lines (see `model/loop_costs.py`). The greatest part gives the sentence.
+again, and one line more for each run of adjacent lines (see `model/loop_accesses.py`). The greatest part gives the sentence.
 """
 
 from __future__ import annotations
 
 from indexing.hlo.layout import major_to_minor, strides_of
 from indexing.kernels.ir.types import storage_bytes
-from indexing.model.loop_costs import Fetches
+from indexing.model.loop_accesses import Fetches
 from indexing.reports.lines import bytes_text
 from indexing.reports.reasons import AccessedArray, only_moves, own_kernel, reordered_by, times_text, turned_layout
 

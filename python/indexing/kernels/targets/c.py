@@ -57,12 +57,15 @@ _SCALAR_BRANCH = """#if defined(__GNUC__) && !defined(__clang__)
 #else
 #define scalar_branch
 #endif"""
+# gcc 12 makes no vectors of a loop in which `?:` selects a predicate.
+_CHOOSE_PRED = "bool choose_pred(bool condition, bool a, bool b) { return (condition & a) | (!condition & b); }"
 
 
 def _words() -> Iterator[Definition]:
     for name, spelling in _TYPES.items():
         yield typedef(name, spelling)
     yield Definition("scalar_branch", _SCALAR_BRANCH)
+    yield Definition("choose_pred", _CHOOSE_PRED, is_function=True)
     yield Definition("bool", "typedef _Bool bool;\n#define true 1\n#define false 0")
     for name in (*MATH, "hypot", *_RENAMED):
         yield macro(f"{name}_f64", f"__builtin_{_RENAMED.get(name, name)}")
@@ -150,7 +153,7 @@ C = Target(
     # gcc 12 makes wrong code of some loops that it vectorizes over several branches.
     joins_conditions=True,
     scalar_branch="scalar_branch",
-    constant_select={"f32": "choose_f32", "f64": "choose_f64"},
+    select={"pred": "choose_pred", "f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     lane_loop="#pragma GCC unroll 1",  # gcc makes vectors of the loop, but few of the statements that it would unroll it to
     solvers={kind: _solvers(kind) for kind in ("f32", "f64", "c64", "c128")},

@@ -173,6 +173,8 @@ class BodyWriter(StatementWriter):
         name = self.variables[s.variable].name
         last = s.stop.range(self.index.intervals).upper + s.step
         kind = self.index.variable_type(s.variable, last)
+        if self.target.thread_loop and _loads_under_guards(s):
+            kind = self.index.use("s64")
         if self._is_single(s):
             self._once(f"const {kind} {name} = {self.index.text(s.start)};", s.body)
             return
@@ -218,6 +220,12 @@ def _keeps_best_in_few_turns(loop: ir.For) -> bool:
     """
     turns = ir.iterations_of(loop)
     return turns is not None and turns <= max(VECTORS) and keeps_best(ir.statements(loop.body))
+
+
+def _loads_under_guards(loop: ir.For) -> bool:
+    """Whether branches of a loop load: gcc 12 finds the distances of such loads in vectors only by counters of 64 bits."""
+    branches = [s for s in loop.body if isinstance(s, ir.If)]
+    return any(True for b in branches for s in ir.statements((*b.then, *b.otherwise)) for _ in loads_of(s))
 
 
 def _has_atomics(statement: ir.Statement) -> bool:

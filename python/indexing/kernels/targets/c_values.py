@@ -75,7 +75,7 @@ class ValueWriter:
     ) -> None:
         """Start a printer; `index` prints the function's index expressions."""
         self.index, self.use, self.load = index, use, load
-        self.constant_select = target.constant_select
+        self.select = target.select
         self.joins_conditions = target.joins_conditions
 
     def text(self, value: ir.Value) -> str:
@@ -183,8 +183,9 @@ class ValueWriter:
     def _select(self, op: ir.Op, operands: list[Text]) -> Text:
         if kind_of(op.type) == "complex":
             return self._call(f"select_{op.type}", operands)
-        if op.type in self.constant_select and any(isinstance(o, ir.Constant) for o in op.operands[1:]):
-            return self._call(self.constant_select[op.type], operands)
+        by_function = op.type == "pred" or any(isinstance(o, ir.Constant) for o in op.operands[1:])
+        if op.type in self.select and by_function:
+            return self._call(self.select[op.type], operands)
         p, a, b = (o.as_operand(COMPARISON) for o in operands)
         return Text(f"{p} ? {a} : {b}", CONDITIONAL)
 

@@ -62,7 +62,7 @@ class Target:
     shuffle: str = ""  # {value} {offset}, of 32 or 64 bits
     shuffle_first: str = ""  # {value} {group}
     unroll: str = ""  # {n} iterations
-    constant_select: Mapping[str, str] = field(default_factory=dict)  # by type, where one of the values is a constant
+    select: Mapping[str, str] = field(default_factory=dict)  # functions: of predicates, and by type with a constant
     joins_conditions: bool = False  # those on indices by `&`: one branch, or none in loops that are vectorized
     scalar_branch: str = ""  # in branches one after another that assign one variable: no vector may be made of them
     thread_loop: str = ""  # in front of a loop over the threads of a block
