@@ -10,9 +10,9 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import indexing as ix
@@ -50,8 +50,31 @@ def steps(files: Sequence[Path], dialects: Sequence[str]) -> Iterator[Step]:
                 kernel = after
 
 
-def faults(kernel: ir.Kernel) -> Iterator[tuple[str, ir.Kernel]]:
-    """Kernels with one fault each in the accesses of memory that is not a thread's own, named."""
+@dataclass(frozen=True, eq=False)
+class PassFault:
+    """A kernel with one fault. `probe` stores to a buffer of that name where the fault makes a difference; None: everywhere."""
+
+    what: str
+    kernel: ir.Kernel
+    probe: ir.Kernel | None = None
+
+    def is_reached(self) -> bool:
+        """Whether some thread comes to where the fault makes a difference."""
+        if self.probe is None:
+            return True
+        body = entry_accesses(self.probe)
+        return any(not body.access_map(a).is_empty() for a in body.accesses if a.buffer == PROBE.name)
+
+
+def drawn(faults: Iterable[PassFault], count: int, seed: str) -> Iterator[PassFault]:
+    """So many of the faults that are reached, at random; 0: all of them."""
+    shuffled = [*faults]
+    random.Random(seed).shuffle(shuffled)
+    return islice((f for f in shuffled if f.is_reached()), count or None)
+
+
+def faults(kernel: ir.Kernel) -> Iterator[PassFault]:
+    """All faults in the accesses of memory that is not a thread's own, whether or not they are reached."""
     local = {b.name for b in kernel.buffers if b.space == "local"}
 
     def change(s: ir.Statement) -> Iterator[Fault]:
@@ -65,19 +88,13 @@ def faults(kernel: ir.Kernel) -> Iterator[tuple[str, ir.Kernel]]:
             yield from _indices(s, kernel, local)
 
     for fault in in_block(kernel.body, change):
-        if _is_reached(kernel, fault):
-            yield fault.what, replace(kernel, body=fault.block)
+        probe = replace(kernel, body=fault.probes[0], buffers=(*kernel.buffers, PROBE))
+        yield PassFault(fault.what, replace(kernel, body=fault.block), probe)
     yield from _swapped(kernel, local)
 
 
 def _fault(what: str, *statements: ir.Statement) -> Fault:
     return Fault("", what, statements)
-
-
-def _is_reached(kernel: ir.Kernel, fault: Fault) -> bool:
-    probe = replace(kernel, body=fault.probes[0], buffers=(*kernel.buffers, PROBE))
-    body = entry_accesses(probe)
-    return any(not body.access_map(a).is_empty() for a in body.accesses if a.buffer == PROBE.name)
 
 
 def _bounds(s: ir.If) -> Iterator[Fault]:
@@ -133,7 +150,7 @@ def _own_indices(s: ir.Statement, local: set[str]) -> Iterator[SymbolicExpr]:
                 yield from expressions_of(part)
 
 
-def _swapped(kernel: ir.Kernel, local: set[str]) -> Iterator[tuple[str, ir.Kernel]]:
+def _swapped(kernel: ir.Kernel, local: set[str]) -> Iterator[PassFault]:
     """Kernels in which a barrier, or accesses of shared memory, come in the other order."""
     shared = {b.name for b in kernel.buffers if b.space == "shared"}
 
@@ -146,7 +163,7 @@ def _swapped(kernel: ir.Kernel, local: set[str]) -> Iterator[tuple[str, ir.Kerne
                 yield (*block[:k], b, a, *block[k + 2 :])
 
     for body in on_block(kernel.body):
-        yield "accesses of shared memory swapped", replace(kernel, body=body)
+        yield PassFault("accesses of shared memory swapped", replace(kernel, body=body))
 
 
 def _writes(s: ir.Statement, names: set[str]) -> bool:
@@ -163,17 +180,17 @@ def verdict(step: Step, mutant: ir.Kernel) -> str:
 
 def check(steps: Sequence[Step], count: int, seed: int) -> tuple[Counter[str], list[str]]:
     """The numbers of mutants that are found, by pass, of up to `count` each; and those that are missed."""
-    by_pass: dict[str, list[tuple[Step, str, ir.Kernel]]] = {}
+    by_pass: dict[str, dict[PassFault, Step]] = {}
     for step in steps:
-        by_pass.setdefault(step.of.name, []).extend((step, what, k) for what, k in faults(step.after))
+        by_pass.setdefault(step.of.name, {}).update((f, step) for f in faults(step.after))
     counts, missed = Counter[str](), []
-    for name, mutants in by_pass.items():
-        chosen = random.Random(f"{seed}{name}").sample(mutants, min(count or len(mutants), len(mutants)))
-        for step, what, kernel in chosen:
-            if verdict(step, kernel):
+    for name, steps_of in by_pass.items():
+        for fault in drawn(steps_of, count, f"{seed}{name}"):
+            step = steps_of[fault]
+            if verdict(step, fault.kernel):
                 counts[name] += 1
             else:
-                missed.append(f"{name}: {step.file} ({step.dialect}): {what}")
+                missed.append(f"{name}: {step.file} ({step.dialect}): {fault.what}")
     return counts, missed
 
 
