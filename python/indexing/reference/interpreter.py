@@ -111,8 +111,13 @@ def apply(computation: Computation, *arrays: HloValue) -> HloValue:
 
 
 def conform(value: HloValue, shape: Shape, instruction: Instruction) -> HloValue:
-    """The value as arrays of the shape's type; raises IndexingError if a reference computed another shape."""
+    """The value as arrays of the shape's type; raises IndexingError if a reference computed another shape.
+
+    A tuple may hold the one result of an instruction that gives one for each operand.
+    """
     if shape.is_tuple:
+        if len(shape.elements) == 1 and not isinstance(value, tuple):
+            value = (value,)
         if not isinstance(value, tuple) or len(value) != len(shape.elements):
             raise IndexingError(
                 f"{instruction.name}: {instruction.opcode} gave no tuple of {len(shape.elements)} values"

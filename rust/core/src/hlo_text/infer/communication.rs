@@ -152,10 +152,14 @@ fn pair<'s>(context: &'s ShapeContext, id: ShapeId) -> Result<&'s [ShapeId; 2]> 
 
 /// Checks that the shape is that of the operand, or of the tuple of all operands.
 fn operands_are(context: &ShapeContext, stated: ShapeId) -> Result<()> {
-    if super::matches(context.shapes, stated, &like_all(context)?) {
+    let wanted = match context.operands {
+        [one] => InferredShape::Like(*one),
+        _ => tuple(context)?,
+    };
+    if super::matches(context.shapes, stated, &wanted) {
         return Ok(());
     }
-    let wanted = context.describe(&like_all(context)?);
+    let wanted = context.describe(&wanted);
     Err(context.error(format!("the operands are {wanted}, the shape says {}", context.shapes.text(stated))))
 }
 
@@ -176,7 +180,7 @@ pub(in super::super) fn all_to_all(context: &ShapeContext) -> Result<InferredSha
         if parts.is_some_and(|n| n != context.operands.len() as i64) {
             return Err(context.error("without dimensions, there must be an operand for each of a group"));
         }
-        return tuple_or_one(context);
+        return like_all(context);
     }
     let [operand] = context.operands else {
         return Err(
@@ -192,14 +196,6 @@ pub(in super::super) fn all_to_all(context: &ShapeContext) -> Result<InferredSha
         return Err(context.error(format!("a dimension of {size} does not divide by {parts}")));
     }
     Ok(InferredShape::Like(*operand))
-}
-
-/// The shapes of the operands as a tuple; that of a single operand also alone.
-fn tuple_or_one(context: &ShapeContext) -> Result<InferredShape> {
-    match context.given_shape() {
-        Some(shape) if shape.element == ElementType::TUPLE => tuple(context),
-        _ => like_all(context),
-    }
 }
 
 /// The operands from another replica; with `slice_sizes`, slices of operand 0 written into operand 1 at offsets, the

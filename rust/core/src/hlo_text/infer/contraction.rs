@@ -133,10 +133,7 @@ fn inputs_and_initial_values(context: &ShapeContext) -> Result<usize> {
 /// A result of `sizes` for each of `count` inputs.
 fn results(context: &ShapeContext, count: usize, sizes: &[i64]) -> Result<InferredShape> {
     let one = |k: usize| Ok(InferredShape::Array(Some(context.array(k)?.element), sizes.to_vec()));
-    match count {
-        1 => one(0),
-        _ => Ok(InferredShape::Tuple((0..count).map(one).collect::<Result<_>>()?)),
-    }
+    Ok(super::tuples::results(context, (0..count).map(one).collect::<Result<_>>()?))
 }
 
 /// Arrays of the dimensions that are not reduced.

@@ -164,8 +164,6 @@ pub(in super::super) fn scatter(context: &ShapeContext) -> Result<InferredShape>
             updates.dimensions, operand.dimensions
         )));
     }
-    Ok(match context.operands[..count] {
-        [one] => InferredShape::Like(one),
-        ref all => InferredShape::Tuple(all.iter().map(|&id| InferredShape::Like(id)).collect()),
-    })
+    let arrays = context.operands[..count].iter().map(|&id| InferredShape::Like(id));
+    Ok(super::tuples::results(context, arrays.collect()))
 }

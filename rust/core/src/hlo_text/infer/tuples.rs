@@ -22,20 +22,24 @@ pub(in super::super) fn get_tuple_element(context: &ShapeContext) -> Result<Infe
     Ok(InferredShape::Like(*element))
 }
 
-/// The one operand, or a tuple of all.
+/// The shape of every operand, as results.
 pub(in super::super) fn like_all(context: &ShapeContext) -> Result<InferredShape> {
-    match context.operands {
-        [one] => Ok(InferredShape::Like(*one)),
-        _ => tuple(context),
+    Ok(results(context, context.operands.iter().map(|&id| InferredShape::Like(id)).collect()))
+}
+
+/// Several arrays as a tuple; one alone, or in a tuple if the text says so.
+pub(in super::super) fn results(context: &ShapeContext, arrays: Vec<InferredShape>) -> InferredShape {
+    let in_tuple = context.given_shape().is_some_and(|shape| shape.element == ElementType::TUPLE);
+    match <[InferredShape; 1]>::try_from(arrays) {
+        Ok([one]) if !in_tuple => one,
+        Ok(one) => InferredShape::Tuple(one.into()),
+        Err(several) => InferredShape::Tuple(several),
     }
 }
 
 /// A token; the operands are tokens.
-pub(in super::super) fn token(context: &ShapeContext) -> Result<InferredShape> {
-    match context.given_shape() {
-        Some(shape) if shape.element.row().name != "token" => Err(context.error("the result is a token[]")),
-        _ => Ok(InferredShape::Any),
-    }
+pub(in super::super) fn token(_: &ShapeContext) -> Result<InferredShape> {
+    Ok(InferredShape::Array(ElementType::named("token"), Vec::new()))
 }
 
 /// The number of a device.
