@@ -296,6 +296,14 @@ CASES = [
      "lhs_ragged_dims={0}, rhs_group_dims={0}", ""),
     ("f32[6,4] f32[2,4,3] s32[3]", "f32[6,3] ragged-dot(p0, p1, p2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
      "lhs_ragged_dims={0}, rhs_group_dims={0}", "do not fit the groups"),
+    ("f32[6,4] f32[2,4,3] s32[6,2]", "f32[6,3] ragged-dot(p0, p1, p2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+     "lhs_ragged_dims={0}, rhs_group_dims={0}", r"one row, or rows for \[\], found \[6\]"),
+    ("f32[5,6,4] f32[2,4,3] s32[5,2]", "f32[5,6,3] ragged-dot(p0, p1, p2), lhs_contracting_dims={2}, rhs_contracting_dims={1}, "
+     "lhs_ragged_dims={1}, rhs_group_dims={0}", ""),
+    ("f32[7,6,4] f32[7,6,3] s32[4,2]", "f32[2,4,3] ragged-dot(p0, p1, p2), lhs_contracting_dims={0,1}, "
+     "rhs_contracting_dims={0,1}, lhs_ragged_dims={1}", r"rows for \[7\], found \[4\]"),
+    ("f32[7,6,4] f32[7,6,4,3] s32[7,2]", "f32[7,6,3] ragged-dot(p0, p1, p2), lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, "
+     "lhs_contracting_dims={2}, rhs_contracting_dims={2}, lhs_ragged_dims={1}", ""),
     ("s32[] f32[2]", "f32[2] conditional(p0, p1)", "needs branch_computations"),
     ("f32[2] f32[2]", "f32[2] add-dependency(p0, p1)", "expected a token"),
 ]  # fmt: skip

@@ -116,7 +116,38 @@ RAGGED = {
         "rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={}",
         ("f64[5,3]", "f64[5,3,2]", "s32[2]"),
     ),
+    "rows of each batch": (
+        "f64[2,5,2] ragged-dot(p0, p1, p2), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+        "rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={1}",
+        ("f64[2,5,3]", "f64[2,2,3,2]", "s32[2,2]"),
+    ),
+    "rows of each plane": (
+        "f64[2,5,2] ragged-dot(p0, p1, p2), lhs_contracting_dims={2}, rhs_contracting_dims={1}, "
+        "lhs_ragged_dims={1}, rhs_group_dims={0}",
+        ("f64[2,5,3]", "f64[2,3,2]", "s32[2,2]"),
+    ),
+    "contracting in each batch": (
+        "f64[2,2,3,2] ragged-dot(p0, p1, p2), lhs_batch_dims={1}, rhs_batch_dims={0}, lhs_contracting_dims={0}, "
+        "rhs_contracting_dims={1}, lhs_ragged_dims={0}",
+        ("f64[5,2,3]", "f64[2,5,2]", "s32[2,2]"),
+    ),
+    "contracting in each plane": (
+        "f64[2,3,2] ragged-dot(p0, p1, p2), lhs_contracting_dims={2,0}, rhs_contracting_dims={0,1}, "
+        "lhs_ragged_dims={2}",
+        ("f64[2,3,5]", "f64[5,2,2]", "s32[2,2]"),
+    ),
 }
+#: The rows of each group; those of two batches, or planes, each for itself.
+_ROWS = (slice(0, 2), slice(2, 4))
+_OWN_ROWS = (_ROWS, (slice(0, 1), slice(1, 4)))
+
+
+def _by_rows(a, matrices, rows):
+    """Each row times the matrix of its group; zeros for rows of none."""
+    out = np.zeros((len(a), matrices.shape[-1]))
+    for own, matrix in zip(rows, matrices, strict=True):
+        out[own] = a[own] @ matrix
+    return out
 
 
 @pytest.mark.parametrize("mode", RAGGED)
@@ -125,11 +156,20 @@ def test_ragged_dot(mode):
     root, shapes = RAGGED[mode]
     text = program(root, *shapes)
     sizes = [root_of(text).operands[k].shape.dimensions for k in range(2)]
-    values = [*(drawn(rng, s) for s in sizes), np.array([2, 2], np.int32)]
+    counts = [2, 2] if shapes[2] == "s32[2]" else [[2, 2], [1, 3]]
+    values = [*(drawn(rng, s) for s in sizes), np.array(counts, np.int32)]
     (out,) = run(root_of(text), values)
     a, b, _ = values
     want = {
-        "rows": lambda: np.concatenate([a[:2] @ b[0], a[2:4] @ b[1], np.zeros((1, 2))]),
+        "rows": lambda: _by_rows(a, b, _ROWS),
+        "rows of each batch": lambda: np.stack([_by_rows(a[k], b[k], _OWN_ROWS[k]) for k in range(2)]),
+        "rows of each plane": lambda: np.stack([_by_rows(a[k], b, _OWN_ROWS[k]) for k in range(2)]),
+        "contracting in each batch": lambda: np.array(
+            [[a[_OWN_ROWS[k][g], k].T @ b[k, _OWN_ROWS[k][g]] for k in range(2)] for g in range(2)]
+        ),
+        "contracting in each plane": lambda: np.array(
+            [sum(a[k, :, _OWN_ROWS[k][g]] @ b[_OWN_ROWS[k][g], k] for k in range(2)) for g in range(2)]
+        ),
         "rows and more": lambda: np.concatenate(
             [*(np.einsum("xik,kyz->xiyz", a[:, 2 * g : 2 * g + 2], b[g]) for g in range(2)), np.zeros((2, 1, 2, 3))], 1
         ),

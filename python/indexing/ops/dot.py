@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from indexing._core import SymbolicExpr
-from indexing.errors import UnsupportedOp
+from indexing._core import SymbolicExpr, variable
 from indexing.hlo import Instruction, Shape
 from indexing.lazy import np
 from indexing.ops.contraction import matmul, to_element
@@ -148,6 +147,26 @@ def _ragged_rhs(instruction: Instruction, rhs: Side) -> tuple[Side, tuple[int, .
     return Side(rhs.sizes, rhs.batch, (*rhs.contracting, *group)), group
 
 
+def _groups_before(lhs: Side, ragged: int) -> tuple[int, ...]:
+    """The dimensions of lhs whose elements have group sizes of their own, unless all share one row of group sizes."""
+    same_role = lhs.contracting if ragged in lhs.contracting else lhs.free
+    return (*lhs.batch, *(k for k in same_role if k < ragged))
+
+
+def _group_sizes_map(instruction: Instruction, lhs: Side, left: Sequence[SymbolicExpr]) -> OperandIndexing:
+    """All group sizes of the rows that an element, which reads lhs at `left`, is summed over."""
+    sizes, counts = instruction.shape.dimensions, instruction.operands[2].shape.dimensions
+    index: list[SymbolicExpr] = []
+    ranges: list[int] = []
+    for k in _groups_before(lhs, *instruction.ints("lhs_ragged_dims")) if len(counts) > 1 else ():
+        if k in lhs.contracting:
+            index.append(variable(len(sizes) + len(ranges)))
+            ranges.append(lhs.sizes[k])
+        else:
+            index.append(left[k])
+    return OperandIndexing(tensor_map([*index, variable(len(sizes) + len(ranges))], sizes, [*ranges, counts[-1]]))
+
+
 def ragged_dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """Row i of lhs meets rhs[group of i]; or group g sums over its own part of the contracting dimension."""
     lhs, plain_rhs = sides_of(instruction)
@@ -161,15 +180,13 @@ def ragged_dot_output_to_input(instruction: Instruction, output: int) -> Indexin
     left = lhs.place(d[:batch], d[batch : batch + free], s[:contracted])
     right = rhs.place(d[:batch], d[batch + free :], s)
     ranges = [*lhs.contracted_sizes(), *(rhs.sizes[k] for k in group)]
-    counts = instruction.operands[2].shape.dimensions
-    whole = tensor_map(variables(len(counts), len(sizes)), sizes, counts)
     if mode == "batch":
         lhs_map = OperandIndexing(tensor_map(left, sizes, ranges))
         return [[lhs_map], [OperandIndexing(tensor_map(right, sizes, ranges))], []]
     return [
         [OperandIndexing(tensor_map(left, sizes, ranges[:contracted]), (), "over-approximate", _GROUPS_UNKNOWN)],
         [OperandIndexing(tensor_map(right, sizes, ranges), (), "over-approximate", _GROUPS_UNKNOWN)],
-        [OperandIndexing(whole)],
+        [_group_sizes_map(instruction, lhs, left)],
     ]
 
 
@@ -178,48 +195,63 @@ def ragged_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -
     left, right, counts = (only_array(v) for v in values)
     lhs, rhs = sides_of(instruction)
     mode = _ragged_mode(instruction, lhs)
-    if counts.ndim != 1:
-        raise UnsupportedOp(
-            f"ragged-dot {instruction.name}: group_sizes of rank {counts.ndim} has no reference; "
-            "give one dimension of group sizes, or split the batch"
-        )
     if mode == "batch":
         return _product(instruction, left, right)
     (ragged,) = instruction.ints("lhs_ragged_dims")
-    limits = np.concatenate([[0], np.cumsum(counts.astype(np.int64))]).clip(0, left.shape[ragged])
+    dims = (*(_groups_before(lhs, ragged) if counts.ndim > 1 else ()), ragged)
+    limits = counts.astype(np.int64).cumsum(axis=-1).clip(0, left.shape[ragged])
+    limits = np.concatenate([np.zeros_like(limits[..., :1]), limits], axis=-1)
     dtype = instruction.shape.dtype
     if mode == "contracting":
-        partner = rhs.contracting[lhs.contracting.index(ragged)]
-        parts = [
-            _part(lhs, rhs, _cut(left, ragged, a, b), _cut(right, partner, a, b), dtype)
-            for a, b in itertools.pairwise(limits)
-        ]
+        partners = [rhs.batch[lhs.batch.index(k)] if k in lhs.batch else _partner(lhs, rhs, k) for k in dims]
+        parts = []
+        for a, b, inside in _members(limits):
+            pair = (_only(inside, dims, left, a, b), _only(inside, partners, right, a, b))
+            parts.append(_part(lhs, rhs, *pair, dtype))
         return to_element(np.stack(parts).reshape(instruction.shape.dimensions), dtype)
-    (group,) = instruction.ints("rhs_group_dims")
-    return _rows_by_group(instruction, (left, right), (ragged, group), limits)
+    return _rows_by_group(instruction, left, right, dims, limits)
 
 
-def _rows_by_group(
-    instruction: Instruction, operands: tuple[Array, Array], dims: tuple[int, int], limits: Array
-) -> Array:
+def _members(limits: Array) -> Iterator[tuple[int, int, Array]]:
+    """For each group: the least range that has its rows, whatever the other indices, and which of these are its rows."""
+    for first, last in itertools.pairwise(np.moveaxis(limits, -1, 0)):
+        b = int(last.max(initial=0))
+        a = int(first.min(initial=b))
+        rows = np.arange(a, b)
+        yield a, b, (first[..., None] <= rows) & (rows < last[..., None])
+
+
+def _partner(lhs: Side, rhs: Side, dimension: int) -> int:
+    return rhs.contracting[lhs.contracting.index(dimension)]
+
+
+def _laid(inside: Array, dims: Sequence[int], rank: int) -> Array:
+    """A mask over these dimensions of an array of that rank, which broadcasts to it."""
+    sizes = dict(zip(dims, inside.shape, strict=True))
+    return inside.transpose(np.argsort(dims)).reshape([sizes.get(k, 1) for k in range(rank)])
+
+
+def _only(inside: Array, dims: Sequence[int], value: Array, start: int, limit: int) -> Array:
+    """The part of the value's last of these dimensions, zero where it is not inside."""
+    part = _cut(value, dims[-1], start, limit)
+    return np.where(_laid(inside, dims, value.ndim), part, part.dtype.type(0))
+
+
+def _rows_by_group(instruction: Instruction, left: Array, right: Array, dims: tuple[int, ...], limits: Array) -> Array:
     lhs, rhs = sides_of(instruction)
-    (left, right), (ragged, group) = operands, dims
+    (group,) = instruction.ints("rhs_group_dims")
     dtype = instruction.shape.dtype
     out = np.zeros(instruction.shape.dimensions, dtype)
-    axis = len(lhs.batch) + lhs.free.index(ragged)
+    places = [(*lhs.batch, *lhs.free).index(k) for k in dims]
     narrow = Side(
         tuple(n for k, n in enumerate(rhs.sizes) if k != group),
         tuple(k - (k > group) for k in rhs.batch),
         tuple(k - (k > group) for k in rhs.contracting),
     )
-    for g, (a, b) in enumerate(itertools.pairwise(limits)):
-        rows = _cut(left, ragged, a, b)
-        part = _part(lhs, narrow, rows, right.take(g, axis=group), dtype)
-        shape = list(out.shape)
-        shape[axis] = int(b - a)
-        index: list[slice] = [slice(None)] * out.ndim
-        index[axis] = slice(int(a), int(b))
-        out[tuple(index)] = to_element(part.reshape(shape), dtype)
+    for g, (a, b, inside) in enumerate(_members(limits)):
+        part = _part(lhs, narrow, _cut(left, dims[-1], a, b), right.take(g, axis=group), dtype)
+        rows = _cut(out, places[-1], a, b)
+        rows[...] = np.where(_laid(inside, places, out.ndim), to_element(part.reshape(rows.shape), dtype), rows)
     return out
 
 

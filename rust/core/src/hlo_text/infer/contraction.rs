@@ -99,6 +99,7 @@ pub(in super::super) fn ragged_dot(context: &ShapeContext) -> Result<InferredSha
         return Err(context.error("the sizes of groups must be integers"));
     }
     let groups = counts.dimensions.last().copied();
+    check_rows_of_groups(context, &pairs, ragged)?;
     let sized = group.first().is_none_or(|&g| groups.is_some_and(|n| same_size(n, rhs.dimensions[g])));
     let Some(groups) = groups.filter(|_| sized) else {
         return Err(context.error("the sizes of groups do not fit the groups"));
@@ -108,6 +109,29 @@ pub(in super::super) fn ragged_dot(context: &ShapeContext) -> Result<InferredSha
         sizes.insert(0, groups);
     }
     of_free_type(context, lhs, sizes)
+}
+
+/// Refuses sizes of groups that are neither one row for all nor a row for each element of the dimensions before the
+/// ragged one: the batch, then those of the same role.
+fn check_rows_of_groups(context: &ShapeContext, pairs: &Pairs, ragged: usize) -> Result<()> {
+    let (lhs, counts) = (&context.array(0)?.dimensions, &context.array(2)?.dimensions);
+    let Some((_, rows)) = counts.split_last().filter(|(_, rows)| !rows.is_empty()) else { return Ok(()) };
+    let (batch, contracted) = (&pairs.batch.0, &pairs.contracted.0);
+    let own: Vec<usize> = match (batch.contains(&ragged), contracted.contains(&ragged)) {
+        (true, _) => batch.iter().copied().filter(|&d| d < ragged).collect(),
+        (_, true) => {
+            batch.iter().copied().chain(contracted.iter().copied().filter(|&d| d < ragged)).collect()
+        }
+        _ => {
+            let free = (0..ragged).filter(|d| !batch.contains(d) && !contracted.contains(d));
+            batch.iter().copied().chain(free).collect()
+        }
+    };
+    let wanted: Vec<i64> = own.into_iter().map(|d| lhs[d]).collect();
+    if same_sizes(rows, &wanted) {
+        return Ok(());
+    }
+    Err(context.error(format!("the sizes of groups must be one row, or rows for {wanted:?}, found {rows:?}")))
 }
 
 /// The number of inputs, which have equal sizes. The operands are N inputs, then N initial values.
