@@ -72,6 +72,7 @@ LIBRARY_CALLS = (
             "LayoutConstraint",
             "MoveToHost",
             "MoveToDevice",
+            "AssumeGatherIndicesInBound",
             "xla.sdy.FuncResultSharding",
         ),
         "copy",
