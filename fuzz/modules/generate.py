@@ -27,7 +27,15 @@ LEFT_OUT = {
     **dict.fromkeys(
         (
             *("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh"),
-            *("copy-start", "copy-done", "ragged-dot", "stochastic-convert", "scaled-dot", "ragged-all-to-all"),
+            *(
+                "copy-start",
+                "copy-done",
+                "ragged-dot",
+                "stochastic-convert",
+                "scaled-dot",
+                "ragged-all-to-all",
+                "mulhi",
+            ),
         ),
         "jaxlib's CPU client doesn't run them",
     ),

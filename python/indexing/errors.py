@@ -53,13 +53,16 @@ def at_place(message: str, line: int, column: int, source_line: str, caret: int,
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """The end of a message about a name that does not exist: one that it abridges, or the most similar, if one is similar."""
+    """The end of a message about a name that does not exist: those that it abridges, without what continues another one of
+    them, or the most similar name, if one is similar.
+    """
     from difflib import get_close_matches  # for errors alone
 
     known = list(names)
-    abridged = sorted((other for other in known if len(name) >= MIN_ABRIDGED and other.startswith(name)), key=len)
-    near = [*abridged, *get_close_matches(name, known, 1, MIN_SIMILAR)]
-    return f"; did you mean {near[0]!r}?" if near else ""
+    abridged = [other for other in known if len(name) >= MIN_ABRIDGED and other.startswith(name)]
+    near = [a for a in abridged if not any(a != b and a.startswith(b) for b in abridged)]
+    near = sorted(near, key=len) or get_close_matches(name, known, 1, MIN_SIMILAR)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 class UnsupportedOp(IndexingError):

@@ -51,7 +51,7 @@ log-plus-one logistic round-nearest-afz round-nearest-even rsqrt sine sinh sqrt 
 copy opt-barrier"""
 _INTEGERS = "not popcnt count-leading-zeros"
 _PAIRS = "add atan2 divide maximum minimum multiply power remainder subtract"
-_INTEGER_PAIRS = "and or xor shift-left shift-right-arithmetic shift-right-logical"
+_INTEGER_PAIRS = "and or xor mulhi shift-left shift-right-arithmetic shift-right-logical"
 
 _GATHER = "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,5}"
 _SCATTER = "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1"

@@ -148,6 +148,8 @@ CASES = [
     ("f32[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), branch_computations={one, one}", "must be s32"),
     ("f32[4]", "f32[4] not(p0)", "must be pred or signed integers or unsigned integers"),
     ("f32[4] f32[4]", "f32[4] and(p0, p1)", "operand 0 must be pred or"),
+    ("s32[4] s32[4]", "s32[4] mulhi(p0, p1)", ""),
+    ("f32[4] f32[4]", "f32[4] mulhi(p0, p1)", "must be signed integers or unsigned integers"),
     ("f32[4]", "f32[4] popcnt(p0)", "must be signed integers or unsigned integers"),
     ("f32[4] f32[4]", "f32[4] shift-left(p0, p1)", "must be signed integers or unsigned integers"),
     ("s32[4]", "s32[4] floor(p0)", "must be floating point"),

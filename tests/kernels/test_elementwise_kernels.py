@@ -30,7 +30,7 @@ UNARY_FLOAT = ["abs", "erf", "negate", "sign", "sqrt", *HYPERBOLIC, *ROUNDED, *A
 UNARY_COMPLEX = ["cosh", "negate", "sign", "sinh", "sqrt", "tan", "tanh", *ANALYTIC]
 BINARY = ["add", "divide", "multiply", "subtract", "power"]
 EXTREMA = ["maximum", "minimum"]
-BITS = ["and", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical"]
+BITS = ["and", "or", "xor", "mulhi", "shift-left", "shift-right-arithmetic", "shift-right-logical"]
 # Where a result jumps or is large, one rounding of an argument may move it far: relative to max(|result|, 1).
 TOLERANCE = {"f32": 2e-6, "f64": 1e-13, "f16": 2e-3, "bf16": 1.6e-2, "c64": 1e-5, "c128": 1e-12}
 COMPLETE = ("s32", "f32")

@@ -20,6 +20,15 @@ def run(opcode: str, arrays: list[np.ndarray], result: str, attributes: str = ""
     return out
 
 
+def _high_products(kind: str) -> list[tuple[int, int, int]]:
+    """Pairs of numbers at the ends of halves and of the type, and the product divided by 2**bits, rounded down."""
+    bits = ELEMENT_TYPES[kind].bits
+    top = 2 ** (bits - 1)
+    ends = (top - 1, -top, -1) if kind[0] == "s" else (2 * top - 1, top, top + 1)
+    numbers = (0, 1, 2, 2 ** (bits // 2) - 1, *ends)
+    return [(a, b, a * b >> bits) for a in numbers for b in numbers]
+
+
 @pytest.mark.parametrize(
     ("opcode", "kind", "rows"),
     [
@@ -37,6 +46,7 @@ def run(opcode: str, arrays: list[np.ndarray], result: str, attributes: str = ""
         ("shift-right-arithmetic", "s8", [(-128, 7, -1), (-128, 100, -1), (64, 100, 0), (-5, 1, -3)]),
         ("shift-right-arithmetic", "u8", [(128, 7, 255), (127, 9, 0)]),
         ("maximum", "u64", [(2**64 - 1, 1, 2**64 - 1)]),
+        *(("mulhi", kind, _high_products(kind)) for kind in ("s4", "u8", "s16", "s32", "u32", "s64", "u64")),
     ],
 )
 def test_integer_pairs(opcode: str, kind: str, rows: list[tuple[int, int, int]]) -> None:

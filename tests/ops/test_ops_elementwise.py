@@ -12,7 +12,7 @@ FLOAT_UNARY = """abs acos acosh asin asinh atanh cbrt ceil cosine cosh erf expon
 log-plus-one logistic negate round-nearest-afz round-nearest-even rsqrt sign sine sinh sqrt tan tanh"""
 INTEGER_UNARY = "abs negate not sign popcnt count-leading-zeros"
 FLOAT_BINARY = "add subtract multiply divide maximum minimum power remainder atan2"
-INTEGER_BINARY = """add subtract multiply divide maximum minimum remainder and or xor shift-left shift-right-arithmetic
+INTEGER_BINARY = """add subtract multiply mulhi divide maximum minimum remainder and or xor shift-left shift-right-arithmetic
 shift-right-logical"""
 
 LINES: dict[str, tuple[str, list[str]]] = {

@@ -313,6 +313,7 @@ pub static OPCODES: &[OpcodeRow] = &[
         .gives_root(),
     op("maximum", 2, 2, binary),
     op("minimum", 2, 2, binary),
+    op("mulhi", 2, 2, binary).of(INTEGER),
     op("multiply", 2, 2, binary),
     op("negate", 1, 1, unary).of(NUMBER),
     op("not", 1, 1, unary).of(LOGICAL),
