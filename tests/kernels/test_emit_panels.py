@@ -120,6 +120,18 @@ def test_panels_are_wide_where_few_columns_are_empty(columns: int, width: int) -
     assert sums == 6 * width
 
 
+@pytest.mark.parametrize(
+    ("rows", "kind", "lines", "depth"), [(900, "f32", 96, 16), (40, "f64", 42, 8), (50, "f64", 48, 8)]
+)
+def test_rows_that_are_columns_in_memory_are_copied_in_whole_vectors(
+    rows: int, kind: str, lines: int, depth: int
+) -> None:
+    numbers = "lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
+    kernel = emitted(product(f"999,400,{rows}", "999,400,32", f"999,{rows},32", numbers, kind, kind))
+    sizes = {b.name: b.size for b in kernel.ir.buffers if b.space == "shared"}
+    assert sizes["left_tile"] == lines * depth
+
+
 def test_panels_without_rows_or_columns_are_not_multiplied() -> None:
     def is_asked(rows: int, columns: int) -> bool:
         text = product(f"{rows},32", f"32,{columns}", f"{rows},{columns}", PLAIN)

@@ -6,6 +6,7 @@ read is a name for that value.
 from __future__ import annotations
 
 import math
+import struct
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -251,8 +252,10 @@ def _is_float(value: ir.Value, number: float) -> bool:
 
 
 def _converted(op: ir.Op, constant: ir.Constant) -> ir.Value:
-    """A constant converted between integers, or from an integer that the float type holds exactly."""
+    """A constant converted between integers, or from an integer that the float type holds exactly, or between f32 and f64."""
     value = constant.value
+    if isinstance(value, float) and {op.type, constant.type} == {"f32", "f64"} and math.isfinite(value):
+        return ir.Constant(op.type, _rounded(value))
     if isinstance(value, complex | float) or op.type in ("c64", "c128"):
         return op
     if op.type == "pred":
@@ -263,6 +266,15 @@ def _converted(op: ir.Op, constant: ir.Constant) -> ir.Value:
     wrapped = int(value) & ((1 << bits) - 1)
     is_negative = op.type[0] == "s" and wrapped >> (bits - 1)
     return ir.Constant(op.type, wrapped - (1 << bits) if is_negative else wrapped)
+
+
+def _rounded(number: float) -> float:
+    """The number of f32 that is nearest to a number."""
+    try:
+        (rounded,) = struct.unpack("f", struct.pack("f", number))
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    return float(rounded)
 
 
 def _decided(condition: ir.Within, known: Interval) -> ir.Value:

@@ -23,6 +23,9 @@ from indexing.kernels.launch import check_knob
 MAX_DEFAULT_ROWS, MAX_DEFAULT_BYTES = 128, 512
 MAX_PANELS = 32
 MAX_DEPTH_BYTES = 512  # a line of the left panel by default
+# Where these lines are columns in memory, they are one line of caches, since vectors are written across them; their number is a
+# multiple of a vector's elements.
+TURNED_DEPTH_BYTES, TURNED_PANELS, MAX_TURNED_PANELS = 64, 8, 16
 DEPTH_UNIT, MAX_DEPTH = 8, 256
 VECTOR, MAX_VECTOR = 16, 32  # elements that a thread copies at once, at most if they are of a run
 
@@ -176,17 +179,26 @@ def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
     most_rows, most_columns = MAX_DEFAULT_ROWS // product.rows, MAX_DEFAULT_BYTES // product.row_bytes
     all_rows, all_columns = -(-prod(p.rows) // product.rows), -(-prod(p.columns) // product.columns)
     rows, columns = even_part(all_rows, most_rows), even_part(all_columns, most_columns)
+    if _is_turned(dot) and all_rows >= TURNED_PANELS:
+        rows = min(rows, MAX_TURNED_PANELS) // TURNED_PANELS * TURNED_PANELS or TURNED_PANELS
     while prod(p.batch) * -(-all_rows // rows) * -(-all_columns // columns) < device.cores.count and rows > 1:
         rows = -(-rows // 2)
     return rows, columns
+
+
+def _is_turned(dot: Instruction) -> bool:
+    """Whether the rows of a dot's left operand are columns in memory, for products of vectors."""
+    left, is_of_vectors = planned_product(dot).operands[0], PANEL_PRODUCTS[panel_product(dot)].depth_unit == 1
+    return is_of_vectors and not convolution.is_convolution(dot) and fastest(dot, left)[0] == "free"
 
 
 def _default_depth(dot: Instruction, lines: int, device: Device) -> int:
     """Even parts of the sum, of whole runs, or of one run, for tiles that have so many lines together."""
     contracted, product = prod(planned_product(dot).contracted), PANEL_PRODUCTS[panel_product(dot)]
     size, run, unit = product.factor_bytes, _run(dot), max(DEPTH_UNIT, product.depth_unit)
+    most_bytes = TURNED_DEPTH_BYTES if _is_turned(dot) else MAX_DEPTH_BYTES
     fitting = device.limits.shared_bytes // (lines * size) // unit * unit
-    most = max(min(fitting, MAX_DEPTH_BYTES // size, MAX_DEPTH), unit)
+    most = max(min(fitting, most_bytes // size, MAX_DEPTH), unit)
     if 0 < run <= most and run % product.depth_unit == 0:
         return run * even_part(contracted // run, most // run)
     if run > most:
