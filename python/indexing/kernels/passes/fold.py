@@ -1,6 +1,6 @@
 """Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables
-or by conditions around them, and branches and loops that depend on these. A variable that gets its only value before it is
-read is a name for that value.
+or by conditions around them, and branches and loops that depend on these. Bits of indices become indices. A variable that
+gets its only value before it is read is a name for that value.
 """
 
 from __future__ import annotations
@@ -151,6 +151,8 @@ class _Folder:
             return FALSE
         if op.opcode in _ORDERS and (decided := self._ordered(op)) is not None:
             return TRUE if decided else FALSE
+        if op.opcode in _BITS and (bits := self._bits_of_index(op)) is not None:
+            return bits
         if op.opcode == "clamp" and self._lies_between(*op.operands):
             return op.operands[1]
         if op.opcode in _EXTREMA and (operand := _beside_neutral(op)) is not None:
@@ -160,6 +162,49 @@ class _Folder:
         if op.opcode == "convert" and isinstance(first, ir.Constant):
             return _converted(op, first)
         return _root(op) if op.opcode == "pow" and isinstance(first, ir.Ref) else op
+
+    def _bits_of_index(self, op: ir.Op) -> ir.Value | None:
+        """An index that is shifted right, or its lowest bits, as an index: what is known of its terms decides some."""
+        value, number = op.operands
+        if op.opcode == "and":
+            value, number = (number, value) if isinstance(value, ir.Constant) else (value, number)
+        if not isinstance(number, ir.Constant) or not isinstance(number.value, int):
+            return None
+        if op.opcode == "and":
+            is_mask = 0 < number.value < 1 << 62 and not number.value & (number.value + 1)
+            return self._lowest_bits(value, number.value + 1) if is_mask else None
+        own, known = self._expression(value), self._range(value)
+        is_defined = 0 <= number.value < int(op.type[1:]) and number.value < 63
+        if own is None or known is None or not is_defined or (op.opcode == "shr_logical" and known.lower < 0):
+            return None
+        return self._as_value(own // (1 << number.value), op.type)
+
+    def _lowest_bits(self, value: ir.Value, modulus: int) -> ir.Value | None:
+        """The remainder of an index, or of what is combined of indices bit by bit; None for other values."""
+        own = self._expression(value)
+        if own is not None:
+            return self._as_value(own % modulus, value.type)
+        value = self._known(value)
+        if not isinstance(value, ir.Op) or value.opcode not in ("and", "or", "xor"):
+            return None
+        bits = [self._lowest_bits(operand, modulus) for operand in value.operands]
+        known = tuple(b for b in bits if b is not None)
+        return replace(value, operands=known) if len(known) == len(bits) else None
+
+    def _as_value(self, expression: SymbolicExpr, kind: str) -> ir.Value:
+        index = self._value(ir.IndexValue(self._index(expression)))
+        return self._op(ir.Op("convert", kind, (index,)))
+
+    def _expression(self, value: ir.Value) -> SymbolicExpr | None:
+        """The index that a value is, as it is or converted to an integer type that has it; None for others."""
+        value = self._known(value)
+        if isinstance(value, ir.IndexValue):
+            return value.expression
+        is_converted = isinstance(value, ir.Op) and value.opcode == "convert" and self._range(value) is not None
+        return self._expression(value.operands[0]) if isinstance(value, ir.Op) and is_converted else None
+
+    def _known(self, value: ir.Value) -> ir.Value:
+        return self.defined.get(value.name, value) if isinstance(value, ir.Ref) else value
 
     def _ordered(self, op: ir.Op) -> bool | None:
         """Whether a comparison of integers holds; None if their ranges don't decide it."""
@@ -179,8 +224,7 @@ class _Folder:
 
     def _range(self, value: ir.Value) -> Interval | None:
         """The range of an integer that is constant or an index; None for others."""
-        if isinstance(value, ir.Ref):
-            value = self.defined.get(value.name, value)
+        value = self._known(value)
         if isinstance(value, ir.IndexValue):
             return value.expression.range(self.intervals)
         if isinstance(value, ir.Op) and value.opcode == "convert" and value.type[0] in "su":
@@ -198,6 +242,7 @@ def _most(kind: str) -> int:
 
 _EXTREMA = {"maximum": -math.inf, "minimum": math.inf}  # with the value that leaves every other one as it is, also NaN
 _ORDERS = frozenset({"lt", "le", "gt", "ge"})
+_BITS = frozenset({"and", "shr_arithmetic", "shr_logical"})
 _PREDICATES = frozenset({"and", "or", "not", "xor"})
 
 
