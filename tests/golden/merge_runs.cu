@@ -48,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
       const s32 v8 = shr_logical_s32((s32)((u32)v4 + (u32)v5), 1);
       const s32 j9 = clamp_s32(0, (s32)((u32)v0 + (u32)v8), 19999);
       const s32 v10 = j9;
-      const s32 v12 = (s32)(v10 & 63);
-      const s32 v13 = shr_logical_s32(v10, 1);
+      const s32 v12 = (j9 & 63);
+      const s32 v13 = j9 >> 1;
       const s32 v14 = (s32)(v10 & v13);
       const s32 v16 = (s32)(v14 & 64);
       const bool v17 = v16 == 64;
@@ -57,8 +57,8 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
       const s32 v19 = (s32)((u32)v12 - (u32)v18);
       const s32 j21 = clamp_s32(0, (s32)((u32)v6 - (u32)v8), 19999);
       const s32 v22 = j21;
-      const s32 v24 = (s32)(v22 & 63);
-      const s32 v25 = shr_logical_s32(v22, 1);
+      const s32 v24 = (j21 & 63);
+      const s32 v25 = j21 >> 1;
       const s32 v26 = (s32)(v22 & v25);
       const s32 v28 = (s32)(v26 & 64);
       const bool v29 = v28 == 64;
@@ -77,8 +77,8 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
     s32 v40 = v39;
     const s32 j41 = clamp_s32(0, v38, 19999);
     const s32 v42 = j41;
-    const s32 v44 = (s32)(v42 & 63);
-    const s32 v45 = shr_logical_s32(v42, 1);
+    const s32 v44 = (j41 & 63);
+    const s32 v45 = j41 >> 1;
     const s32 v46 = (s32)(v42 & v45);
     const s32 v48 = (s32)(v46 & 64);
     const bool v49 = v48 == 64;
@@ -89,8 +89,8 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
     f32 v54 = v52;
     const s32 j55 = clamp_s32(0, v40, 19999);
     const s32 v56 = j55;
-    const s32 v58 = (s32)(v56 & 63);
-    const s32 v59 = shr_logical_s32(v56, 1);
+    const s32 v58 = (j55 & 63);
+    const s32 v59 = j55 >> 1;
     const s32 v60 = (s32)(v56 & v59);
     const s32 v62 = (s32)(v60 & 64);
     const bool v63 = v62 == 64;
@@ -116,8 +116,8 @@ extern "C" __global__ void __launch_bounds__(128) merge_custom_call(const f32 *_
       const s32 v78 = v73 ? v77 : v76;
       const s32 j79 = clamp_s32(0, v78, 19999);
       const s32 v80 = j79;
-      const s32 v82 = (s32)(v80 & 63);
-      const s32 v83 = shr_logical_s32(v80, 1);
+      const s32 v82 = (j79 & 63);
+      const s32 v83 = j79 >> 1;
       const s32 v84 = (s32)(v80 & v83);
       const s32 v86 = (s32)(v84 & 64);
       const bool v87 = v86 == 64;
