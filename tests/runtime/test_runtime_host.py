@@ -345,6 +345,21 @@ def test_the_compiler_that_the_user_chose(
     assert not compiler.is_available()
 
 
+def test_a_full_disk_is_no_fault_of_the_compiler(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forgotten_compiler: object
+) -> None:
+    def full(part: str, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(object_files.os, "replace", full)
+    with pytest.raises(
+        CompileError, match=r"\(No space left on device\): make room there, or set INDEXING_CACHE_DIR"
+    ) as said:
+        Host()
+    assert "set CC" not in str(said.value)
+
+
 @pytest.mark.parametrize("refused", [[], ["-march=native"], ["-march=native", "-mcpu=native"]], ids=len)
 def test_a_compiler_is_told_of_the_processor_as_it_understands(
     refused: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forgotten_compiler: object

@@ -68,6 +68,8 @@ def find_compiler() -> Compiler:
         try:
             return _trusted(compiler, folder)
         except CompileError as refusal:
+            if isinstance(refusal.__cause__, OSError):  # a full disk, which another compiler does not mend
+                raise
             refused.append(str(refusal))
     if not refused and (chosen := os.environ.get("CC")):
         raise CompileError(

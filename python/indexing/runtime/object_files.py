@@ -81,7 +81,10 @@ def put(path: Path, content: bytes) -> None:
             file.write(_sealed(content))
         _rename(part, path)
     except OSError as error:
-        raise CompileError(f"a compiled kernel can't be written to {path.parent}: {error}") from error
+        remedy = "make room there, or set INDEXING_CACHE_DIR to another folder"
+        raise CompileError(
+            f"a compiled kernel can't be written to {path.parent} ({error.strerror}): {remedy}"
+        ) from error
     finally:
         if part is not None:
             Path(part).unlink(missing_ok=True)
