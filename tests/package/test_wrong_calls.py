@@ -28,6 +28,7 @@ X, Y = np.ones((64, 48), np.float32), np.ones((48, 64), np.float32)
     ("call", "message"),
     [
         (lambda: ix.predict(FUSION, device="h100").best("3"), "best: count is a str; expected an integer"),
+        (lambda: ix.predict(FUSION, "h100"), "plans is a str; expected .*; a device is named by device=$"),
         (lambda: ix.knobs(FUSION).sample("3"), "sample: count is a str; expected an integer"),
         (lambda: ix.compile(MODULE, "cpu", tuned="plans.sqlite"), "compile: tuned is a str; expected a bool"),
         (lambda: ix.compile(PROGRAM.encode()), "compile: module is bytes; expected a program: ix.hlo.load"),

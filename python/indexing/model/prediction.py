@@ -129,8 +129,17 @@ class Predictions:
         return shown(self, "plans_table")
 
 
+def _plans(value: object, what: str) -> object:
+    """The plans; the TypeError for a text, which may be a device's name in the wrong place, says how a device is named."""
+    try:
+        return of_type(Mapping, list, tuple)(value, what)
+    except TypeError as refused:
+        remedy = "; a device is named by device=" if isinstance(value, str) else ""
+        raise TypeError(f"{refused}{remedy}") from None
+
+
 @or_function
-@takes(plans=optional(of_type(Mapping, list, tuple)), device=optional(of_type(Device, str)))
+@takes(plans=optional(_plans), device=optional(of_type(Device, str)))
 def predict(
     fusion: Program,
     plans: Plans | None = None,
