@@ -1,6 +1,7 @@
 """The command line's surroundings: encodings, full disks, closed streams, compressed input, homes that cannot be written."""
 
 import contextlib
+import gc
 import gzip
 import os
 import pickle
@@ -12,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import indexing as ix
-from indexing.cli import main
+from indexing.cli import COLLECTED, main
 
 PROGRAM = """HloModule m
 fused {
@@ -227,3 +228,15 @@ def test_times_that_are_none(seconds: str, tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit):
         main(["analyze", str(tmp_path), f"--timeout={seconds}"])
     assert f"--timeout: expected an integer from 1, found '{seconds}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [SIMPLIFY, ("simplify", "no map")])
+def test_a_command_collects_garbage_seldom_and_leaves_the_thresholds_alone(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, given = gc.get_threshold(), []
+    stored = gc.set_threshold
+    monkeypatch.setattr(gc, "set_threshold", lambda *to: (given.append(to), stored(*to)))
+    main(arguments)
+    assert given == [COLLECTED, before]
+    assert gc.get_threshold() == before
