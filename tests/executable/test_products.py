@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from kernels import compiled, random_array
+from kernels import close, compiled, random_array
 
 PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 LAST = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
@@ -52,6 +52,47 @@ def test_a_transpose_that_columns_need_is_a_kernel_of_its_own() -> None:
     )
     both = [k.emitter for k in compiled(left).kernels]  # each of 32 columns reads the left operand, too
     assert both == ["transpose", "transpose", "dot-panels"]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 5])
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+def test_few_rows_times_a_transpose_read_its_operand_in_rows(rows: int, kind: str) -> None:
+    text = f"""ENTRY product {{
+      x = {kind}[{rows},24] parameter(0)
+      w = {kind}[50,24] parameter(1)
+      t = {kind}[24,50] transpose(w), dimensions={{1,0}}
+      ROOT d = {kind}[{rows},50] dot(x, t), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+    }}"""
+    executable, rng = compiled(text), np.random.default_rng(2)
+    assert [k.emitter for k in executable.kernels] == (["reduction"] if rows < 4 else ["transpose", "dot-panels"])
+    x, w = (random_array(p.shape, rng) for p in ix.hlo.parse(text).entry.parameters)
+    close(executable(x, w), ix.evaluate(ix.hlo.parse(text), x, w))
+
+
+def test_a_matrix_transposed_by_batch_times_a_vector_is_a_reduction() -> None:
+    text = """ENTRY product {
+      w = f32[4,30,2,20] parameter(0)
+      x = f32[2,4,20] parameter(1)
+      t = f32[2,20,4,30] transpose(w), dimensions={2,3,0,1}
+      ROOT d = f32[2,4,30] dot(t, x), lhs_batch_dims={0,2}, lhs_contracting_dims={1}, rhs_batch_dims={0,1}, rhs_contracting_dims={2}
+    }"""
+    executable, rng = compiled(text), np.random.default_rng(2)
+    w, x = (random_array(p.shape, rng) for p in ix.hlo.parse(text).entry.parameters)
+    close(executable(w, x), np.einsum("bjak,abk->abj", w, x))
+
+
+def test_two_transposes_that_leave_an_array_as_it_is_have_no_kernel() -> None:
+    text = """ENTRY e {
+      x = f32[4,5,6] parameter(0)
+      a = f32[5,6,4] transpose(x), dimensions={1,2,0}
+      ROOT b = f32[4,5,6] transpose(a), dimensions={2,0,1}
+    }"""
+    x = np.arange(120, dtype=np.float32).reshape(4, 5, 6)
+    assert compiled(text).kernels == () and (compiled(text)(x) == x).all()
+    again = text.replace("[4,5,6] transpose(a), dimensions={2,0,1}", "[6,4,5] transpose(a), dimensions={1,2,0}")
+    assert len(compiled(again).kernels) == 1 and (compiled(again)(x) == x.transpose(2, 0, 1)).all()
+    moved = text.replace("ROOT b = f32[4,5,6]", "ROOT b = f32[4,5,6]{0,1,2}")
+    assert len(compiled(moved).kernels) == 1 and (compiled(moved)(x) == x).all()
 
 
 def test_a_product_whose_columns_are_moved_apart_is_a_kernel_of_its_own() -> None:

@@ -158,7 +158,7 @@ def test_panels_in_groups_have_whole_units_of_the_depth() -> None:
 def test_small_products_and_other_targets_are_left_to_others() -> None:
     large = ix.hlo.parse(product("64,32", "32,64", "64,64", PLAIN)).entry
     assert [ix.emit(large, dialect=d).emitter for d in ("cuda", "opencl")] == ["dot-simt", "dot-simt"]
-    few = ix.hlo.parse(product("5,32", "32,64", "5,64", PLAIN)).entry
+    few = ix.hlo.parse(product("4,32", "32,64", "4,64", PLAIN)).entry
     assert ix.emit(few, dialect="c").emitter == "dot"
     for columns, emitter in {1: "loop", 7: "dot-panels", 8: "loop", 9: "dot-panels"}.items():
         few = ix.hlo.parse(product("64,32", f"32,{columns}", f"64,{columns}", PLAIN)).entry

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from indexing.graph.nodes import Graph, Node, Tree
+from indexing.graph.nodes import Graph, Node, Ref, Tree
 from indexing.hlo import Computation, Instruction
 from indexing.ops.registry import traits_of
+from indexing.ops.shape import TRANSPOSE
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
 from indexing.walks import reached
 
@@ -118,9 +119,20 @@ def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequ
         return None
     if op.passes_operand and op.kind != "moves":  # a copy may change the layout
         return operands[0]
+    if op is TRANSPOSE and (source := _transposed_back(instruction, operands[0])) is not None:
+        return source
     node = Node(instruction, operands)
     nodes.append(node)
     return node.tree
+
+
+def _transposed_back(transpose: Instruction, operand: Tree) -> Tree:
+    """The array that two transposes, one after the other, leave as it is; None if they do not."""
+    if not isinstance(operand, Ref) or operand.node.op is not TRANSPOSE:
+        return None
+    source, first = operand.node.operands[0], operand.node.instruction.ints("dimensions")
+    is_same = all(first[d] == k for k, d in enumerate(transpose.ints("dimensions")))
+    return source if is_same and isinstance(source, Ref) and source.shape == transpose.shape else None
 
 
 def _part(tree: Tree, index: int) -> Tree:

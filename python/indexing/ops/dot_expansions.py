@@ -33,11 +33,11 @@ def transposed_dot(dot: Instruction) -> Computation:
 
 
 def reduced_dot(dot: Instruction) -> Computation:
-    """An elementwise product and a reduction, of operands that both have their contracting dimensions last; floats below
+    """An elementwise product and a reduction, of operands whose contracting dimensions are made the last ones; floats below
     f32 are multiplied and added in f32.
     """
     parts = Expansion(dot)
-    left, right = parts.parameters
+    left, right = (parts.transpose(o, order_by_role(dot, k)) for k, o in enumerate(parts.parameters))
     batch, contracted, rows = _counts(dot)
     wide = element_type(dot.shape.element_type).compute_type
     space = (*dot.shape.dimensions, *left.dimensions[len(left.dimensions) - contracted :])
@@ -71,9 +71,8 @@ def real_dot(dot: Instruction) -> Computation:
 
 def _by_role(parts: Expansion, dot: Instruction, k: int) -> BuiltInstruction:
     """An operand with one dimension for each role: batch and rows and contracted, or batch and contracted and columns."""
-    operand, side = parts.parameters[k], ("lhs", "rhs")[k]
-    batch, contracted = dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")
-    free = [d for d in range(len(operand.dimensions)) if d not in (*batch, *contracted)]
+    operand = parts.parameters[k]
+    batch, free, contracted = _dimensions_by_role(dot, k)
     roles = (batch, free, contracted) if k == 0 else (batch, contracted, free)
     ordered = parts.transpose(operand, [d for role in roles for d in role])
     return parts.reshape(ordered, [prod(operand.dimensions[d] for d in role) for role in roles])
@@ -95,3 +94,15 @@ def _counts(dot: Instruction) -> tuple[int, int, int]:
     """The numbers of the left operand's batch, contracting and free dimensions."""
     batch, contracted = len(dot.ints("lhs_batch_dims")), len(dot.ints("lhs_contracting_dims"))
     return batch, contracted, dot.operands[0].shape.rank - batch - contracted
+
+
+def order_by_role(dot: Instruction, k: int) -> tuple[int, ...]:
+    """The dimensions of an operand: those of the batch, the free and the contracting ones."""
+    return tuple(d for role in _dimensions_by_role(dot, k) for d in role)
+
+
+def _dimensions_by_role(dot: Instruction, k: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    side = ("lhs", "rhs")[k]
+    batch, contracted = dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")
+    free = tuple(d for d in range(dot.operands[k].shape.rank) if d not in (*batch, *contracted))
+    return batch, free, contracted

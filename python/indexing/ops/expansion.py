@@ -97,6 +97,8 @@ class Expansion:
 
     def transpose(self, value: BuiltInstruction, order: Sequence[int]) -> BuiltInstruction:
         """The value with its dimensions in another order."""
+        if list(order) == sorted(order):
+            return value
         sizes = [value.dimensions[k] for k in order]
         return self.add("transpose", value.element_type, sizes, [value], dimensions=order)
 

@@ -2,7 +2,7 @@
 
 Neighbouring threads of a dot compute neighbouring columns. If the right operand's contracting dimension is its fastest one,
 that operand is transposed first, at little cost beside the product; with few rows or columns, and contracting dimensions
-that are last in both operands, the product is a reduction of rows.
+that are last in both operands, or in what these are transposes of, the product is a reduction of rows.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from math import prod
 from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
-from indexing.hlo import Computation, Instruction, Shape
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.dot.convolution import is_convolution
 from indexing.kernels.emitters.dot.match import MIN_COLUMNS, MIN_CONTRACTED, product_of
 from indexing.kernels.proposal import Proposal
 from indexing.ops.dot import DOT
-from indexing.ops.dot_expansions import reduced_dot, transposed_dot
+from indexing.ops.dot_expansions import order_by_role, reduced_dot, transposed_dot
 from indexing.ops.element_types import element_type
 from indexing.ops.gradients_by_group import summed_by_group
 from indexing.ops.registry import traits_of
+from indexing.ops.shape import TRANSPOSE
 
 MIN_ROWS = 4  # with fewer, the transpose costs more than it saves
 
@@ -43,14 +44,14 @@ def dot_in_parts(instruction: Instruction) -> Computation | None:
     """A computation equal to a dot, of the same operands, for faster kernels; None where the dot itself is fastest."""
     if not all(map(_is_plain, (instruction, *instruction.operands))):
         return None
-    p = product_of(instruction)
-    left, right = (o.shape for o in instruction.operands)
-    is_last = (_is_last(instruction, "lhs", left, p.rows), _is_last(instruction, "rhs", right, p.columns))
-    if prod(p.contracted) < MIN_CONTRACTED or not is_last[1]:
+    p, orders = product_of(instruction), [order_by_role(instruction, k) for k in range(2)]
+    is_last = [order == tuple(range(len(order))) for order in orders]
+    if prod(p.contracted) < MIN_CONTRACTED:
         return None
     if prod(p.columns) < MIN_COLUMNS or prod(p.rows) < MIN_ROWS:
-        return reduced_dot(instruction) if is_last[0] else None
-    return transposed_dot(instruction)
+        are_read_in_rows = all(is_last[k] or _is_transposed_by(instruction.operands[k], orders[k]) for k in range(2))
+        return reduced_dot(instruction) if are_read_in_rows else None
+    return transposed_dot(instruction) if is_last[1] else None
 
 
 def is_sum_of_rows(dot: Instruction) -> bool:
@@ -68,8 +69,9 @@ def _is_plain(i: Instruction) -> bool:
     return major_to_minor(s) == tuple(range(s.rank))
 
 
-def _is_last(dot: Instruction, side: str, shape: Shape, free: tuple[int, ...]) -> bool:
-    """Whether an operand's dimensions are, in order, batch, free and contracting dimensions."""
-    batch, contracted = dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")
-    order = (*batch, *range(len(batch), len(batch) + len(free)), *contracted)
-    return order == tuple(range(shape.rank))
+def _is_transposed_by(operand: Instruction, order: tuple[int, ...]) -> bool:
+    """Whether the operand is a transpose, of whose operand its dimensions in that order are."""
+    if traits_of(operand) is not TRANSPOSE or not _is_plain(operand.operands[0]):
+        return False
+    dimensions = operand.ints("dimensions")
+    return all(dimensions[d] == k for k, d in enumerate(order))

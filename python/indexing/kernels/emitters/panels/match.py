@@ -24,7 +24,7 @@ from indexing.ops.registry import traits_of
 
 NAME = "dot-panels"
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
-MIN_ROWS = 6
+MIN_ROWS = 5
 MIN_COLUMNS = 2
 MIN_COMPLEX_COLUMNS, MIN_COMPLEX_CONTRACTED = 112, 16  # below, loops take less time than moving the parts
 LOOP_COLUMNS = 8  # columns that a loop over elements multiplies as one vector, in dots
