@@ -95,7 +95,7 @@ def test_totals_are_those_of_all_runs() -> None:
 
 def test_the_kernels_that_this_package_plans_run_as_often() -> None:
     report = ix.analyze(ix.hlo.parse(PROGRAM), "h100")
-    assert report.view == "as this package would run it" and "before XLA's optimization" in report.notes[0]
+    assert report.view == "as this package would run it" and "as before its optimization" in report.notes[0]
     assert {f.name: f.times for f in report.fusions}["y"] == 10
 
 

@@ -30,7 +30,8 @@ from indexing.runtime.compiled_loops import MIN_LAUNCHES
 _FUSED = "XLA's fusions with this package's kernels"
 _PLANNED = "as this package would run it"
 _BEFORE = (
-    "the program is one from before XLA's optimization, which has no kernels yet: these are those that this package plans. "
+    "the program has no fusions, library calls or schedule of XLA's, as before its optimization: these are the kernels that this "
+    "package plans. "
     'For XLA\'s, analyze a program after it, such as ix.from_jax(f, *arguments, target="h100")'
 )
 
