@@ -151,6 +151,31 @@ def test_ratios_are_those_of_the_pictures() -> None:
     assert [access["ratio"] for access in drawn] == [said[t] for t in times] and set(times) == {1, 2}
 
 
+@pytest.mark.parametrize(("turns", "device"), [(10, "h100"), (3, "h100"), (10, "cpu"), (100, "cpu")])
+def test_times_in_loops_are_those_of_the_report(turns: int, device: str) -> None:
+    """The mean of all runs: the first finds its arrays in memory, the others in caches."""
+    module = ix.hlo.parse(f"""HloModule m, is_scheduled=true
+      halved {{ p = f32[512,512] parameter(0) h = f32[] constant(0.5) b = f32[512,512] broadcast(h), dimensions={{}}
+        ROOT r = f32[512,512] multiply(p, b) }}
+      body {{ t = (s32[], f32[512,512]) parameter(0) i = s32[] get-tuple-element(t), index=0
+        x = f32[512,512] get-tuple-element(t), index=1 one = s32[] constant(1) n = s32[] add(i, one)
+        half = f32[512,512] fusion(x), kind=kLoop, calls=halved ROOT u = (s32[], f32[512,512]) tuple(n, half) }}
+      until {{ t = (s32[], f32[512,512]) parameter(0) i = s32[] get-tuple-element(t), index=0
+        n = s32[] constant({turns}) ROOT c = pred[] compare(i, n), direction=LT }}
+      ENTRY e {{ x = f32[512,512] parameter(0) z = s32[] constant(0) t = (s32[], f32[512,512]) tuple(z, x)
+        ROOT w = (s32[], f32[512,512]) while(t), condition=until, body=body,
+          backend_config={{"known_trip_count":{{"n":"{turns}"}}}} }}""")
+    report = ix.analyze(module, device)
+    exploration = Exploration(report)
+    run = next(f for f in report.fusions if f.name == "half")
+    alone = float(ix.predict(run.instruction, {}, report.device.after_another()).time[0])
+    assert run.times == turns and run.run_seconds is not None and run.run_seconds < alone
+    assert exploration.predicted("half", {})["seconds"] == pytest.approx(run.run_seconds)
+    best = exploration.best("half", {})
+    choices = {name: str(value) for name, value in best["plan"].items()}
+    assert best["time"] == seconds_text(exploration.predicted("half", choices)["seconds"])
+
+
 def test_parameters_have_the_names_that_they_have_in_reports() -> None:
     """JAX's, not those of the fusion's computation (`param_0.36`)."""
     module = ix.hlo.load(Path(__file__).parents[2] / "examples" / "rotary.hlo")

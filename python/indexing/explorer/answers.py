@@ -21,6 +21,7 @@ from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
 from indexing.model.prediction import Predictions, predict
 from indexing.model.terms import terms_of
+from indexing.reports.kernel_report import FusionReport
 from indexing.reports.lines import bytes_text, seconds_text
 from indexing.reports.program_report import ProgramReport
 from indexing.reports.remedies import with_layouts
@@ -52,7 +53,16 @@ class Exploration:
     @cached_property
     def fusions(self) -> dict[str, Instruction]:
         """The fusions by name, sorted by waste."""
-        return {f.name: f.instruction for f in self.report.fusions if f.instruction.is_fusion}
+        return {name: f.instruction for name, f in self._reports.items()}
+
+    @cached_property
+    def _reports(self) -> dict[str, FusionReport]:
+        return {f.name: f for f in self.report.fusions if f.instruction.is_fusion}
+
+    def _of_runs(self, fusion: str, predictions: Predictions) -> Predictions:
+        """Predictions of a fusion's plans as it runs in the program: in a loop, the means of its runs."""
+        of_loop = self._reports[fusion].in_loop
+        return predictions if of_loop is None else of_loop.mean_of_plans(predictions)
 
     @property
     def device(self) -> Device:
@@ -84,7 +94,7 @@ class Exploration:
         _, computation = self._chosen(fusion, choices)
         space = knobs_of(computation, self.device)
         plan = plan_of(space, choices)
-        predictions = predict(computation, plan, self.device)
+        predictions = self._of_runs(fusion, predict(computation, plan, self.device))
         choices_of: list[Data] = [
             {"name": k.name, "value": plan[k.name], "choices": [c for c in k.choices if c in space.legal(k.name, plan)]}
             for k in space.knobs
@@ -109,7 +119,7 @@ class Exploration:
         """The plan with the least predicted time: of all in the grid, or of a sample if there are too many."""
         key, computation = self._chosen(fusion, choices)
         if key not in self._best:
-            every = predicted_plans(computation, self.device)
+            every = self._of_runs(fusion, predicted_plans(computation, self.device))
             time = seconds_text(float(every.time.min()))
             self._best[key] = {"plan": dict(every.best()[0]), "time": time, "plans": len(every)}
         return self._best[key]

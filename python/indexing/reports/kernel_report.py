@@ -13,6 +13,7 @@ from indexing.model.terms import terms_of
 from indexing.ops.operation_count import OperationCount
 from indexing.reports.accesses import AccessReport
 from indexing.reports.lines import bytes_text, number_text, printable, seconds_text
+from indexing.reports.loop_runs import LoopRuns
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.roofline import attainable_flops
 
@@ -41,7 +42,8 @@ class FusionReport:
     meant where it is no memory of the device's own, and `limit_why` has the figures behind it. `accesses` are those of one
     run, sorted by waste, `operations` those of one run. `share` is the part of the program's time. `place` is the source
     line according to metadata; `note` says what was assumed; `remedies` are changes of the program that save time. `measured`
-    are the seconds of all runs by a profile, if there is one; `memory_bytes` those of one run that caches do not serve.
+    are the seconds of all runs by a profile, if there is one; `memory_bytes` those of one run that caches do not serve. Of a
+    kernel `in_loop`, these and `run_seconds` are means of its runs.
     """
 
     origin: Instruction
@@ -61,6 +63,7 @@ class FusionReport:
     memory_bytes: float | None = None
     limit_part: str = ""
     limit_why: str = ""
+    in_loop: LoopRuns | None = None
 
     @property
     def name(self) -> str:

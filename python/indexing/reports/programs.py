@@ -13,25 +13,25 @@ from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Module, Place, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.model.instruction_time import inlined, predict_instruction, predict_library, repeated
+from indexing.model.instruction_time import predict_instruction, predict_library
 from indexing.ops.operation_totals import operations_of
 from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.reports.accesses import AccessReport, rows_of
 from indexing.reports.kernel_report import FusionReport, sorted_kernels
 from indexing.reports.limits import limit_of
 from indexing.reports.lines import seconds_text
+from indexing.reports.loop_runs import LoopRuns
 from indexing.reports.profiles import beside_profile, read_profile
 from indexing.reports.program_report import ProgramReport
 from indexing.reports.remedies import remedies_of
 from indexing.reports.runs import Run, TimeRange, bytes_of_turns, runs_of
 from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
-from indexing.runtime.compiled_loops import MIN_LAUNCHES
 
 _FUSED = "XLA's fusions with this package's kernels"
 _PLANNED = "as this package would run it"
 _BEFORE = (
-    "the program has no fusions, library calls or schedule of XLA's, as before its optimization: these are the kernels that this "
-    "package plans. "
+    "the program has no fusions, library calls or schedule of XLA's, as before its optimization: these are the kernels that "
+    "this package plans. "
     'For XLA\'s, analyze a program after it, such as ix.from_jax(f, *arguments, target="h100")'
 )
 
@@ -171,28 +171,22 @@ def _in_loops(schedule: Schedule, reports: Mapping[Step, FusionReport], device: 
 def _repeated(report: FusionReport, run: Run, device: Device, moved: float) -> FusionReport:
     """The report of a kernel's runs in a loop, each turn of which moves so many bytes: the mean of the first and the others."""
     once = predict_instruction(run.step.instruction, device)
-    first = once.demand
-    again = repeated(once, device, moved)
-    if run.times >= MIN_LAUNCHES:
-        once = again = inlined(again, device)
-    if first is None or again.demand is None:
+    of_loop = LoopRuns(run.times, moved)
+    first, later = of_loop.first_and_later(once, device)
+    if once.demand is None or later.demand is None:
         return report
-    part, why = limit_of(again, device)
-    seconds = _mean(once.seconds or 0.0, again.seconds or 0.0, run.times)
+    part, why = limit_of(later, device)
+    seconds = of_loop.mean(first.seconds or 0.0, later.seconds or 0.0)
     return replace(
         report,
         run_seconds=seconds,
-        memory_bytes=_mean(first["memory_bytes"], again.demand["memory_bytes"], run.times),
+        memory_bytes=of_loop.mean(once.demand["memory_bytes"], later.demand["memory_bytes"]),
         run_seconds_lost=min(report.run_seconds_lost, seconds),
-        limit=again.limit or "",
+        limit=later.limit or "",
         limit_part=part,
         limit_why=why,
+        in_loop=of_loop,
     )
-
-
-def _mean(first: float, later: float, times: int) -> float:
-    """The mean of the first of so many runs and of those after it."""
-    return later + (first - later) / times
 
 
 def _report_of_parts(step: Step, device: Device) -> FusionReport:
