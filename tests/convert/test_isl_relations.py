@@ -51,7 +51,7 @@ def test_values_of_islpy_are_read_as_their_text(kind: type) -> None:
 
 
 def test_what_is_no_text_of_a_relation_is_named() -> None:
-    with pytest.raises(TypeError, match="from_isl: relation is a int; expected a str, or a map of islpy"):
+    with pytest.raises(TypeError, match="from_isl: relation is an int; expected a str, or a map of islpy"):
         from_isl(3)
 
 
