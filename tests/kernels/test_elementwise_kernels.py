@@ -1,5 +1,6 @@
 """Element code of the elementwise ops: kernels on the CPU against the numpy reference, one kernel an element type."""
 
+import itertools
 import zlib
 from collections.abc import Iterator
 
@@ -82,6 +83,28 @@ def program(kind: ElementType) -> tuple[str, list[tuple[str, str]]]:
     names = ", ".join(f"r{k}" for k in range(len(results)))
     head = [f"  {n} = {own} parameter({k})" for k, n in enumerate("abc")] + [f"  p = pred[{COUNT}] parameter(3)"]
     return "\n".join(["f {", *head, *lines, f"  ROOT t = ({shapes}) tuple({names})", "}"]), results
+
+
+def test_high_products() -> None:
+    """The upper half of products at the ends of types and of their halves, by Python's integers."""
+    kinds = [k for k in ELEMENT_TYPES.values() if k.is_integer]
+    pairs = []
+    for kind in kinds:
+        top = 2 ** (kind.bits - 1)
+        ends = (top - 1, -top, -1) if kind.kind == "signed" else (2 * top - 1, top, top + 1)
+        halves = [v for v in (2 ** (kind.bits // 2), 2 ** (kind.bits // 2) - 1) if v <= max(ends)]
+        pairs.append(list(itertools.product(sorted({0, 1, *halves, *ends}), repeat=2)))
+    lines, arrays = [], []
+    for k, (kind, rows) in enumerate(zip(kinds, pairs, strict=True)):
+        shape = f"{kind.name}[{len(rows)}]"
+        lines += [f"a{k} = {shape} parameter({2 * k})", f"b{k} = {shape} parameter({2 * k + 1})"]
+        lines.append(f"m{k} = {shape} mulhi(a{k}, b{k})")
+        wide = np.uint64 if kind.kind == "unsigned" else np.int64
+        arrays += [np.array(column, object).astype(wide).astype(kind.dtype) for column in zip(*rows, strict=True)]
+    names = ", ".join(f"m{k}" for k in range(len(kinds)))
+    text = "ENTRY e {\n" + "\n".join(lines) + f"\nROOT t = tuple({names})\n}}"
+    for got, kind, rows in zip(compiled(text)(*arrays), kinds, pairs, strict=True):
+        assert [int(x) for x in got] == [a * b >> kind.bits for a, b in rows], kind.name
 
 
 def values(kind: ElementType, seed: int) -> np.ndarray:

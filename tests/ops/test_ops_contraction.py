@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import indexing as ix
 from indexing.ops.registry import REGISTRY
 from reached import check, program, root_of, run
 
@@ -139,7 +140,7 @@ RAGGED = {
 }
 #: The rows of each group; those of two batches, or planes, each for itself.
 _ROWS = (slice(0, 2), slice(2, 4))
-_OWN_ROWS = (_ROWS, (slice(0, 1), slice(1, 4)))
+_OWN_ROWS = ((slice(0, 2), slice(2, 3)), (slice(0, 1), slice(1, 4)))
 
 
 def _by_rows(a, matrices, rows):
@@ -156,7 +157,7 @@ def test_ragged_dot(mode):
     root, shapes = RAGGED[mode]
     text = program(root, *shapes)
     sizes = [root_of(text).operands[k].shape.dimensions for k in range(2)]
-    counts = [2, 2] if shapes[2] == "s32[2]" else [[2, 2], [1, 3]]
+    counts = [2, 2] if shapes[2] == "s32[2]" else [[2, 1], [1, 3]]
     values = [*(drawn(rng, s) for s in sizes), np.array(counts, np.int32)]
     (out,) = run(root_of(text), values)
     a, b, _ = values
@@ -178,6 +179,20 @@ def test_ragged_dot(mode):
     }[mode]()
     np.testing.assert_allclose(out, want)
     check(text, values, operands=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("mode", "needed"),
+    [
+        ("rows", "(d0, d1)[s0] -> (s0), domain: d0 in [0, 4], d1 in [0, 1], s0 in [0, 1]"),
+        ("rows of each batch", "(d0, d1, d2)[s0] -> (d0, s0), domain: d0 in [0, 1], d1 in [0, 4], d2 in [0, 1], s0 in [0, 1]"),
+        ("contracting in each plane", "(d0, d1, d2)[s0, s1] -> (s0, s1), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 1], s0 in [0, 1], s1 in [0, 1]"),
+    ],
+)  # fmt: skip
+def test_the_group_sizes_that_an_element_depends_on(mode, needed):
+    text, shapes = RAGGED[mode]
+    (read,) = ix.output_to_input(root_of(program(text, *shapes)))[2]
+    assert read.map.equivalent(ix.IndexingMap.parse(needed))
 
 
 def random_convolution(rng):
