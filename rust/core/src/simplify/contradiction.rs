@@ -3,9 +3,9 @@
 
 use crate::expr::Expr;
 use crate::interval::Interval;
-use crate::simplify::constraints::{law, Row};
+use crate::simplify::constraints::law;
 use crate::simplify::domain::DomainSimplifier;
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Row};
 use crate::simplify::presburger::{IntegerDomain, Work};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
@@ -17,24 +17,11 @@ type ApplyToSystem = fn(&mut DomainSimplifier, &mut Simplifier<'_>, &Tried, &Law
 
 /// Laws of all constraints as one system.
 static SYSTEM: [Row<ApplyToSystem>; 2] = [
-    Row {
-        law: law(
-            "constraints-contradict",
-            "any",
-            "e in [a, b] and f in [c, d] is false",
-            "no integers satisfy e in [a, b] and f in [c, d]",
-        ),
-        function: DomainSimplifier::constraints_contradict,
-    },
-    Row {
-        law: law(
-            "constraint-follows",
-            "any",
-            "f in [c, d] and e in [a, b] = f in [c, d]",
-            "all integers that satisfy f in [c, d] satisfy e in [a, b]",
-        ),
-        function: DomainSimplifier::constraint_follows,
-    },
+    row!("constraints-contradict", "any": "e in [a, b] and f in [c, d] is false"
+        if "no integers satisfy e in [a, b] and f in [c, d]" => DomainSimplifier::constraints_contradict),
+    row!("constraint-follows", "any": "f in [c, d] and e in [a, b] = f in [c, d]"
+        if "all integers that satisfy f in [c, d] satisfy e in [a, b]"
+        => DomainSimplifier::constraint_follows),
 ];
 
 /// The answer of a few points.

@@ -8,11 +8,11 @@ use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::simplify::certificate::Certificate;
 use crate::simplify::conditions::CONDITION;
-use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, Row, INTERSECT};
+use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, INTERSECT};
 use crate::simplify::contradiction;
 use crate::simplify::domain::{DomainSimplifier, Effort, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Row};
 use crate::simplify::recorder::Recorder;
 use crate::simplify::simplifier::{Scratch, Simplifier, Status};
 use crate::simplify::stable_constraints::StableConstraints;
@@ -46,16 +46,12 @@ type Apply = fn(&mut DomainSimplifier, &mut Simplifier<'_>, &Law) -> bool;
 type ApplyToOne = fn(&mut DomainSimplifier, &mut Simplifier<'_>, usize, &Law) -> bool;
 
 /// The laws of all constraints together.
-static TOGETHER: [Row<Apply>; 1] = [Row {
-    law: law("constraint-equates", "sum", "f(y) = f(x)", "x - y = 0"),
-    function: DomainSimplifier::equate_variables,
-}];
+static TOGETHER: [Row<Apply>; 1] =
+    [row!("constraint-equates", "sum": "f(y) = f(x)" if "x - y = 0" => DomainSimplifier::equate_variables)];
 
 /// The laws of each constraint and all others.
-static EACH: [Row<ApplyToOne>; 1] = [Row {
-    law: law("constraint-solved", "sum", "v = s * (c - r)", "r + s * v = c, s = 1 or s = -1"),
-    function: DomainSimplifier::holds_by_substitution,
-}];
+static EACH: [Row<ApplyToOne>; 1] = [row!("constraint-solved", "sum": "v = s * (c - r)"
+        if "r + s * v = c, s = 1 or s = -1" => DomainSimplifier::holds_by_substitution)];
 
 /// All laws of this file.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {

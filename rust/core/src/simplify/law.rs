@@ -1,5 +1,8 @@
 //! A law as data, which certificates, the generated document, the proofs and the examples of the tests use.
 
+use crate::error::Result;
+use crate::expr::Expr;
+
 /// The place where a law is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Group {
@@ -121,4 +124,30 @@ impl Law {
     pub(crate) const fn renaming(self) -> Law {
         Law { renames: true, ..self }
     }
+}
+
+/// The equal expression that a law makes of another; `None` if it does not match. Error: numbers leave int64.
+pub(crate) type Rewritten = Result<Option<Expr>>;
+
+/// A row of a table: a law, the traits that an expression must have, and the function that applies it.
+pub(crate) struct Row<F> {
+    pub(crate) law: Law,
+    pub(crate) requires: u16,
+    pub(crate) function: F,
+}
+
+/// The laws of a table.
+pub(crate) fn laws_of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = Law> {
+    rows.iter().map(|row| row.law)
+}
+
+/// The row of a law, which `law` of its module makes, or of one that has a name:
+/// `row!("id", "operator": "law" if "precondition", mark; traits => function)`, where marks and traits may be left out.
+macro_rules! row {
+    ($id:literal, $family:literal: $law:literal if $precondition:literal $(, $mark:ident)* $(; $requires:expr)? => $function:expr) => {
+        row!(law($id, $family, $law, $precondition)$(.$mark())* $(; $requires)? => $function)
+    };
+    ($law:expr $(; $requires:expr)? => $function:expr) => {
+        $crate::simplify::law::Row { law: $law, requires: 0 $(| $requires)?, function: $function }
+    };
 }

@@ -1,5 +1,8 @@
 //! Simplification on a domain: bounds and congruences, constraints, the rules and their driver.
 
+#[macro_use]
+pub(crate) mod law;
+
 pub(crate) mod certificate;
 pub(crate) mod conditions;
 pub(crate) mod congruence;
@@ -12,7 +15,6 @@ pub(crate) mod domain;
 pub(crate) mod domain_simplifier;
 pub(crate) mod driver;
 pub(crate) mod facts;
-pub(crate) mod law;
 pub(crate) mod preimage;
 pub(crate) mod presburger;
 pub(crate) mod range;

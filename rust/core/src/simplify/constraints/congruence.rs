@@ -1,11 +1,11 @@
 //! Constraints on remainders that have one value: congruences.
 
-use super::{law, Apply, Assumption, ConstraintPropagation, Row};
+use super::{law, Apply, Assumption, ConstraintPropagation};
 use crate::expr::{Expr, Node, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, inverse_mod};
 use crate::interval::Interval;
 use crate::simplify::congruence::{chinese_remainder, Conjunction};
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Row};
 use crate::simplify::simplifier::Simplifier;
 
 /// `x mod m = r`.
@@ -23,65 +23,27 @@ type ApplyToPair =
 type ApplyToVariable = fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &Congruence, u32, &Law) -> bool;
 
 pub(super) static REMAINDERS: [Row<Apply>; 3] = [
-    Row {
-        law: law(
-            "constraint-on-remainder",
-            "mod",
-            "x % m in [r, s] = x in [k * m + r, k * m + s]",
-            "m > 0, 0 <= r, s < m, k * m + s - m < x < k * m + r + m",
-        ),
-        function: ConstraintPropagation::on_remainder,
-    },
-    Row {
-        law: law(
-            "constraint-remainder-bounds",
-            "mod",
-            "x % m in [r, s] implies x in [k * m + r, l * m + s]",
-            "m > 0, 0 <= r, s < m, k * m + s - m < x < l * m + r + m",
-        ),
-        function: ConstraintPropagation::bounds_by_remainder,
-    },
-    Row {
-        law: law(
-            "constraint-congruence-normal",
-            "mod",
-            "(u * x + c) % m = r is (x + i * c) % m = i * r % m",
-            "m > 0, 0 <= r < m, i * u % m = 1",
-        ),
-        function: ConstraintPropagation::congruence_normal,
-    },
+    row!("constraint-on-remainder", "mod": "x % m in [r, s] = x in [k * m + r, k * m + s]"
+        if "m > 0, 0 <= r, s < m, k * m + s - m < x < k * m + r + m" => ConstraintPropagation::on_remainder),
+    row!("constraint-remainder-bounds", "mod": "x % m in [r, s] implies x in [k * m + r, l * m + s]"
+        if "m > 0, 0 <= r, s < m, k * m + s - m < x < l * m + r + m"
+        => ConstraintPropagation::bounds_by_remainder),
+    row!("constraint-congruence-normal", "mod": "(u * x + c) % m = r is (x + i * c) % m = i * r % m"
+        if "m > 0, 0 <= r < m, i * u % m = 1" => ConstraintPropagation::congruence_normal),
 ];
 
 pub(super) static PAIRS: [Row<ApplyToPair>; 2] = [
-    Row {
-        law: law(
-            "constraint-congruences-merge",
-            "mod",
-            "x % m = r and x % n = q is x % l = s",
-            "l = lcm(m, n), 0 <= s < l, s % m = r, s % n = q",
-        ),
-        function: ConstraintPropagation::congruences_merge,
-    },
-    Row {
-        law: law(
-            "constraint-congruences-contradict",
-            "mod",
-            "x % m = r and x % n = q is false",
-            "m > 0, n > 0, g > 0, g divides m and n, (q - r) % g != 0",
-        ),
-        function: ConstraintPropagation::congruences_contradict,
-    },
+    row!("constraint-congruences-merge", "mod": "x % m = r and x % n = q is x % l = s"
+        if "l = lcm(m, n), 0 <= s < l, s % m = r, s % n = q" => ConstraintPropagation::congruences_merge),
+    row!("constraint-congruences-contradict", "mod": "x % m = r and x % n = q is false"
+        if "m > 0, n > 0, g > 0, g divides m and n, (q - r) % g != 0"
+        => ConstraintPropagation::congruences_contradict),
 ];
 
-pub(super) static VARIABLES: [Row<ApplyToVariable>; 1] = [Row {
-    law: law(
-        "constraint-congruence-bounds",
-        "mod",
-        "x % m = r and a <= x <= b implies a + (r - a) % m <= x <= b - (b - r) % m",
-        "m > 0, 0 <= r < m",
-    ),
-    function: ConstraintPropagation::bounds_by_congruence,
-}];
+pub(super) static VARIABLES: [Row<ApplyToVariable>; 1] = [
+    row!("constraint-congruence-bounds", "mod": "x % m = r and a <= x <= b implies a + (r - a) % m <= x <= b - (b - r) % m"
+        if "m > 0, 0 <= r < m" => ConstraintPropagation::bounds_by_congruence),
+];
 
 /// The dividends of `e in interval`, a remainder, from the first to the last period that its bounds reach, and whether
 /// these are the same; `None` if the dividend is not bounded.

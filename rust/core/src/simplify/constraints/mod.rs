@@ -10,7 +10,7 @@ mod sum;
 
 use crate::expr::{Expr, Tag};
 use crate::interval::Interval;
-use crate::simplify::law::{Group, Law};
+use crate::simplify::law::{laws_of, Group, Law, Row};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -59,12 +59,6 @@ impl Assumption {
     }
 }
 
-/// A row: a law, and the function that applies it.
-pub(crate) struct Row<F> {
-    pub(crate) law: Law,
-    pub(crate) function: F,
-}
-
 /// A law of one constraint; returns whether the constraint needs no further processing.
 type Apply = fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &mut Assumption, &Law) -> bool;
 
@@ -88,14 +82,11 @@ const IMPLIED: Law = law("constraint-implied", "any", "e in [a, b] is true", "a 
 pub(crate) const IMPOSSIBLE: Law =
     law("constraint-impossible", "any", "e in [a, b] is false", "v < a or b < u, e in [u, v]");
 
-static VARIABLES: [Row<Apply>; 1] =
-    [Row { law: INTERSECT, function: ConstraintPropagation::bounds_of_variable }];
+static VARIABLES: [Row<Apply>; 1] = [row!(INTERSECT => ConstraintPropagation::bounds_of_variable)];
 
 /// The laws of all nodes except variables, applied before those of the operator.
-static ANY: [Row<Apply>; 2] = [
-    Row { law: IMPLIED, function: ConstraintPropagation::implied },
-    Row { law: IMPOSSIBLE, function: ConstraintPropagation::impossible },
-];
+static ANY: [Row<Apply>; 2] =
+    [row!(IMPLIED => ConstraintPropagation::implied), row!(IMPOSSIBLE => ConstraintPropagation::impossible)];
 
 /// The laws of a constraint on a node with this operator, in the order in which they are tried.
 fn rows_of(operator: Tag) -> impl Iterator<Item = &'static Row<Apply>> {
@@ -112,13 +103,10 @@ fn rows_of(operator: Tag) -> impl Iterator<Item = &'static Row<Apply>> {
 
 /// All laws of one constraint, and of two about one expression.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
-    fn of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = Law> {
-        rows.iter().map(|row| row.law)
-    }
-    let congruences =
-        of(&congruence::REMAINDERS).chain(of(&congruence::PAIRS)).chain(of(&congruence::VARIABLES));
-    let operators = of(&operators::QUOTIENTS).chain(of(&operators::EXTREMA));
-    of(&VARIABLES).chain(of(&ANY)).chain(of(&sum::SUMS)).chain(operators).chain(congruences)
+    use self::{congruence as c, operators as o};
+    let congruences = laws_of(&c::REMAINDERS).chain(laws_of(&c::PAIRS)).chain(laws_of(&c::VARIABLES));
+    let operators = laws_of(&o::QUOTIENTS).chain(laws_of(&o::EXTREMA));
+    laws_of(&VARIABLES).chain(laws_of(&ANY)).chain(laws_of(&sum::SUMS)).chain(operators).chain(congruences)
 }
 
 /// Whether the box implies `e in interval`; `simplified` is the simplified form of `e`.

@@ -1,37 +1,22 @@
 //! Constraints on quotients and extrema, as constraints on their operands.
 
-use super::{law, Apply, Assumption, ConstraintPropagation, Row};
+use super::{law, Apply, Assumption, ConstraintPropagation};
 use crate::expr::{Expr, Node, Tag};
 use crate::interval::Interval;
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Row};
 use crate::simplify::preimage::dividends;
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
-pub(super) static QUOTIENTS: [Row<Apply>; 1] = [Row {
-    law: law("constraint-on-quotient", "floordiv", "x / m in [a, b] = x in [a * m, b * m + m - 1]", "m > 0"),
-    function: ConstraintPropagation::on_quotient,
-}];
+pub(super) static QUOTIENTS: [Row<Apply>; 1] =
+    [row!("constraint-on-quotient", "floordiv": "x / m in [a, b] = x in [a * m, b * m + m - 1]"
+        if "m > 0" => ConstraintPropagation::on_quotient)];
 
 pub(super) static EXTREMA: [Row<Apply>; 2] = [
-    Row {
-        law: law(
-            "constraint-on-deciding-operand",
-            "min, max",
-            "min(x, y) in [a, b] = x in [a, b]",
-            "b < y (max alike)",
-        ),
-        function: ConstraintPropagation::on_deciding_operand,
-    },
-    Row {
-        law: law(
-            "constraint-on-extremum",
-            "min, max",
-            "min(x, y) in [a, b] = x in [a, oo], y in [a, oo], min(x, y) in [-oo, b]",
-            "none (max alike)",
-        ),
-        function: ConstraintPropagation::on_extremum,
-    },
+    row!("constraint-on-deciding-operand", "min, max": "min(x, y) in [a, b] = x in [a, b]"
+        if "b < y (max alike)" => ConstraintPropagation::on_deciding_operand),
+    row!("constraint-on-extremum", "min, max": "min(x, y) in [a, b] = x in [a, oo], y in [a, oo], min(x, y) in [-oo, b]"
+        if "none (max alike)" => ConstraintPropagation::on_extremum),
 ];
 
 impl ConstraintPropagation {

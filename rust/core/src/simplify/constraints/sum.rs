@@ -1,43 +1,23 @@
 //! Constraints on sums.
 
-use super::{law, Apply, Assumption, ConstraintPropagation, Row};
+use super::{law, Apply, Assumption, ConstraintPropagation};
 use crate::expr::{Expr, Node, Term, Terms};
 use crate::int::gcd_i64;
 use crate::interval::Interval;
 use crate::simplify::facts::normal_form;
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Row};
 use crate::simplify::preimage::{periods, shifted_back};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::{smallvec, SmallVec};
 
 pub(super) static SUMS: [Row<Apply>; 3] = [
-    Row {
-        law: law(
-            "constraint-normal-form",
-            "sum",
-            "k * x + c in [a, b] = x in [-(-(a - c) / k), (b - c) / k]",
-            "k > 0; if k < 0, the same of -k and -x",
-        ),
-        function: ConstraintPropagation::normal_form,
-    },
-    Row {
-        law: law(
-            "constraint-low-terms-removed",
-            "sum",
-            "g * h + l in [a, b] = h in [p, q]",
-            "g > 0, u <= l <= v, p = (a - u) ceildiv g = (a - v) ceildiv g, q = (b - v) / g = (b - u) / g",
-        ),
-        function: ConstraintPropagation::low_terms_removed,
-    },
-    Row {
-        law: law(
-            "constraint-bounds-term",
-            "sum",
-            "x + y in [a, b] implies x in [a - v, b - u]",
-            "u <= y <= v",
-        ),
-        function: ConstraintPropagation::bounds_of_terms,
-    },
+    row!("constraint-normal-form", "sum": "k * x + c in [a, b] = x in [-(-(a - c) / k), (b - c) / k]"
+        if "k > 0; if k < 0, the same of -k and -x" => ConstraintPropagation::normal_form),
+    row!("constraint-low-terms-removed", "sum": "g * h + l in [a, b] = h in [p, q]"
+        if "g > 0, u <= l <= v, p = (a - u) ceildiv g = (a - v) ceildiv g, q = (b - v) / g = (b - u) / g"
+        => ConstraintPropagation::low_terms_removed),
+    row!("constraint-bounds-term", "sum": "x + y in [a, b] implies x in [a - v, b - u]"
+        if "u <= y <= v" => ConstraintPropagation::bounds_of_terms),
 ];
 
 impl ConstraintPropagation {

@@ -1,6 +1,6 @@
 //! Knowledge about the values of an expression: bounds and a congruence.
 
-use super::{law, Row, ALWAYS};
+use super::{law, Row};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 
@@ -19,16 +19,9 @@ pub struct Info {
 type Tightening = fn(Info) -> Info;
 
 /// The laws by which bounds and congruence of an expression tighten each other.
-pub(super) static ANY: [Row<Tightening>; 1] = [Row {
-    laws: &[law(
-        "congruence-tightens",
-        "any",
-        "a + (r - a) % m <= x <= b - (b - r) % m",
-        "x % m = r, a <= x <= b, m > 0, 0 <= r < m",
-    )],
-    requires: ALWAYS,
-    function: Info::tighten_bounds,
-}];
+pub(super) static ANY: [Row<Tightening>; 1] =
+    [row!("congruence-tightens", "any": "a + (r - a) % m <= x <= b - (b - r) % m"
+        if "x % m = r, a <= x <= b, m > 0, 0 <= r < m" => Info::tighten_bounds)];
 
 impl Info {
     pub(super) const UNKNOWN: Info = Info { bounds: Interval::ALL, modulus: 1, residue: 0 };

@@ -4,6 +4,17 @@
 //! node's operator derive knowledge from its operands, those of `stated.rs` from the facts. Each row has its laws, the traits
 //! that a node must have, and the function; nothing else lists or calls them.
 
+/// The row of some laws, as `row!` of `law.rs` has that of one.
+macro_rules! row {
+    ($($id:literal, $family:literal: $law:literal if $precondition:literal),+ $(; $requires:expr)? => $function:expr) => {
+        Row {
+            laws: &[$(law($id, $family, $law, $precondition)),+],
+            requires: 0 $(| $requires)?,
+            function: $function,
+        }
+    };
+}
+
 mod info;
 mod operators;
 mod stated;

@@ -1,6 +1,6 @@
 //! Bounds and congruences of quotients, remainders, extrema and products.
 
-use super::{law, Info, Ranges, Row, ALWAYS};
+use super::{law, Info, Ranges, Row};
 use crate::expr::{Arena, Expr, Term};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
@@ -17,126 +17,45 @@ type OfExtremum = fn(&Ranges, &Arena, &[Expr], fn(Interval, Interval) -> Interva
 /// A law of a product.
 type OfProduct = fn(&Ranges, &Arena, &[Expr]) -> Option<Info>;
 
-pub(super) static QUOTIENTS: [Row<ByConstant>; 1] = [Row {
-    laws: &[law("range-of-quotient", "floordiv", "u / m <= x / m <= v / m", "u <= x <= v, m > 0")],
-    requires: ALWAYS,
-    function: range_of_quotient,
-}];
+pub(super) static QUOTIENTS: [Row<ByConstant>; 1] =
+    [row!("range-of-quotient", "floordiv": "u / m <= x / m <= v / m"
+        if "u <= x <= v, m > 0" => range_of_quotient)];
 
-pub(super) static QUOTIENTS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [Row {
-    laws: &[law(
-        "range-of-quotient-by-expression",
-        "floordiv",
-        "x / y lies between the least and the greatest of u / p, u / q, v / p, v / q",
-        "u <= x <= v, p <= y <= q, p > 0 or q < 0",
-    )],
-    requires: ALWAYS,
-    function: range_of_quotient_by_expression,
-}];
-
-pub(super) static REMAINDERS: [Row<ByConstant>; 2] = [
-    Row {
-        laws: &[law(
-            "range-of-remainder",
-            "mod",
-            "u % m <= x % m <= v % m",
-            "u <= x <= v, u / m = v / m, m > 0",
-        )],
-        requires: ALWAYS,
-        function: range_of_remainder,
-    },
-    Row {
-        laws: &[law(
-            "congruence-of-remainder",
-            "mod",
-            "x % m % g = r % g",
-            "x = r + n * i, m > 0, g > 0, g divides n and m",
-        )],
-        requires: ALWAYS,
-        function: congruence_of_remainder,
-    },
+pub(super) static QUOTIENTS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [
+    row!("range-of-quotient-by-expression", "floordiv": "x / y lies between the least and the greatest of u / p, u / q, v / p, v / q"
+        if "u <= x <= v, p <= y <= q, p > 0 or q < 0" => range_of_quotient_by_expression),
 ];
 
-pub(super) static REMAINDERS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [Row {
-    laws: &[law(
-        "range-of-remainder-by-expression",
-        "mod",
-        "0 <= x % y <= max(-p, q) - 1, and x % y <= x if x >= 0",
-        "p <= y <= q, y != 0",
-    )],
-    requires: ALWAYS,
-    function: range_of_remainder_by_expression,
-}];
+pub(super) static REMAINDERS: [Row<ByConstant>; 2] = [
+    row!("range-of-remainder", "mod": "u % m <= x % m <= v % m"
+        if "u <= x <= v, u / m = v / m, m > 0" => range_of_remainder),
+    row!("congruence-of-remainder", "mod": "x % m % g = r % g"
+        if "x = r + n * i, m > 0, g > 0, g divides n and m" => congruence_of_remainder),
+];
+
+pub(super) static REMAINDERS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [
+    row!("range-of-remainder-by-expression", "mod": "0 <= x % y <= max(-p, q) - 1, and x % y <= x if x >= 0"
+        if "p <= y <= q, y != 0" => range_of_remainder_by_expression),
+];
 
 pub(super) static EXTREMA: [Row<OfExtremum>; 4] = [
-    Row {
-        laws: &[law(
-            "range-of-extremum",
-            "min, max",
-            "min(u, p) <= min(x, y) <= min(v, q)",
-            "u <= x <= v, p <= y <= q (max alike)",
-        )],
-        requires: ALWAYS,
-        function: range_of_extremum,
-    },
-    Row {
-        laws: &[law(
-            "congruence-of-extremum",
-            "min, max",
-            "min(x, y) % g = r % g",
-            "x = r + m * i, y = s + n * j, g > 0, g divides m, n and s - r (max alike)",
-        )],
-        requires: ALWAYS,
-        function: congruence_of_extremum,
-    },
-    Row {
-        laws: &[law(
-            "range-of-opposite-extremum",
-            "min, max",
-            "2 * min(x, y) <= v",
-            "x + y <= v (max alike)",
-        )],
-        requires: ALWAYS,
-        function: range_of_opposites,
-    },
-    Row {
-        laws: &[law(
-            "congruence-of-two-values",
-            "min, max",
-            "max(c + g - m * i, c) % g = c % g, min(c - g + m * i, c) % g = c % g",
-            "g > 0, g <= m, 0 <= i",
-        )],
-        requires: ALWAYS,
-        function: congruence_of_two_values,
-    },
+    row!("range-of-extremum", "min, max": "min(u, p) <= min(x, y) <= min(v, q)"
+        if "u <= x <= v, p <= y <= q (max alike)" => range_of_extremum),
+    row!("congruence-of-extremum", "min, max": "min(x, y) % g = r % g"
+        if "x = r + m * i, y = s + n * j, g > 0, g divides m, n and s - r (max alike)"
+        => congruence_of_extremum),
+    row!("range-of-opposite-extremum", "min, max": "2 * min(x, y) <= v"
+        if "x + y <= v (max alike)" => range_of_opposites),
+    row!("congruence-of-two-values", "min, max": "max(c + g - m * i, c) % g = c % g, min(c - g + m * i, c) % g = c % g"
+        if "g > 0, g <= m, 0 <= i" => congruence_of_two_values),
 ];
 
 pub(super) static PRODUCTS: [Row<OfProduct>; 3] = [
-    Row {
-        laws: &[law(
-            "range-of-product",
-            "product",
-            "x * y lies between the least and the greatest of u * p, u * q, v * p, v * q",
-            "u <= x <= v, p <= y <= q",
-        )],
-        requires: ALWAYS,
-        function: range_of_product,
-    },
-    Row {
-        laws: &[law("range-of-square", "product", "0 <= x * x", "none")],
-        requires: ALWAYS,
-        function: range_of_square,
-    },
-    Row {
-        laws: &[law(
-            "congruence-of-product",
-            "product",
-            "x * y % (g * h) = 0",
-            "g > 0, h > 0, g divides x, h divides y",
-        )],
-        requires: ALWAYS,
-        function: congruence_of_product,
-    },
+    row!("range-of-product", "product": "x * y lies between the least and the greatest of u * p, u * q, v * p, v * q"
+        if "u <= x <= v, p <= y <= q" => range_of_product),
+    row!("range-of-square", "product": "0 <= x * x" if "none" => range_of_square),
+    row!("congruence-of-product", "product": "x * y % (g * h) = 0"
+        if "g > 0, h > 0, g divides x, h divides y" => congruence_of_product),
 ];
 
 fn range_of_quotient(a: &Info, m: i64) -> Option<Info> {

@@ -18,31 +18,12 @@ type OfSum = fn(&Ranges, &mut Arena, Expr) -> Option<Info>;
 
 /// The laws that derive bounds of sums from facts about parts of them.
 pub(super) static SUMS: [Row<OfSum>; 3] = [
-    Row {
-        laws: &[law("range-by-common-denominator", "sum", "x / b + y = (x + b * y) / b", "b > 0")],
-        requires: ALWAYS,
-        function: range_by_common_denominator,
-    },
-    Row {
-        laws: &[law(
-            "range-by-facts",
-            "sum",
-            "k * u + p <= k * f + y <= k * v + q, p - k * v <= y - k * f <= q - k * u",
-            "u <= f <= v, p <= y <= q, k > 0",
-        )],
-        requires: FEW,
-        function: range_by_facts,
-    },
-    Row {
-        laws: &[law(
-            "range-by-digits",
-            "sum",
-            "x % (a * b) = a * (x / a % b) + x % a, x = a * (x / a) + x % a",
-            "a > 0, b > 0",
-        )],
-        requires: FEW | DIGITS,
-        function: range_by_digits,
-    },
+    row!("range-by-common-denominator", "sum": "x / b + y = (x + b * y) / b"
+        if "b > 0" => range_by_common_denominator),
+    row!("range-by-facts", "sum": "k * u + p <= k * f + y <= k * v + q, p - k * v <= y - k * f <= q - k * u"
+        if "u <= f <= v, p <= y <= q, k > 0"; FEW => range_by_facts),
+    row!("range-by-digits", "sum": "x % (a * b) = a * (x / a % b) + x % a, x = a * (x / a) + x % a"
+        if "a > 0, b > 0"; FEW | DIGITS => range_by_digits),
 ];
 
 impl Ranges {

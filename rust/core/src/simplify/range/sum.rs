@@ -22,76 +22,26 @@ const REMAINDER: u16 = 8;
 const BY_EXPRESSION: u16 = 16;
 
 /// The laws of independent terms.
-pub(super) static TERMS: [Row<OfSum>; 1] = [Row {
-    laws: &[
-        law("range-of-sum", "sum", "u + p <= x + y <= v + q", "u <= x <= v, p <= y <= q"),
-        law(
-            "range-of-multiple",
-            "sum",
-            "k * u <= k * x <= k * v, -k * v <= -k * x <= -k * u",
-            "u <= x <= v, k > 0",
-        ),
-        law(
-            "congruence-of-sum",
-            "sum",
-            "(a * x + b * y) % g = (a * r + b * s) % g",
-            "x = r + m * i, y = s + n * j, g > 0, g divides a * m and b * n",
-        ),
-    ],
-    requires: ALWAYS,
-    function: of_terms,
-}];
+pub(super) static TERMS: [Row<OfSum>; 1] =
+    [row!("range-of-sum", "sum": "u + p <= x + y <= v + q" if "u <= x <= v, p <= y <= q",
+        "range-of-multiple", "sum": "k * u <= k * x <= k * v, -k * v <= -k * x <= -k * u"
+        if "u <= x <= v, k > 0",
+        "congruence-of-sum", "sum": "(a * x + b * y) % g = (a * r + b * s) % g"
+        if "x = r + m * i, y = s + n * j, g > 0, g divides a * m and b * n" => of_terms)];
 
 /// The laws of dependent terms.
 pub(super) static RELATED_TERMS: [Row<OfSum>; 5] = [
-    Row {
-        laws: &[law(
-            "range-of-digits",
-            "sum",
-            "a * x + b * (x / k) + c * (x % k) = (a * k + b) * (x / k) + (a + c) * (x % k)",
-            "k > 0",
-        )],
-        requires: DIGIT,
-        function: range_of_digits,
-    },
-    Row {
-        laws: &[law("range-of-common-factor", "sum", "x * f + y * f = (x + y) * f", "none")],
-        requires: PRODUCT,
-        function: range_of_common_factor,
-    },
-    Row {
-        laws: &[law(
-            "range-of-expanded-quotient",
-            "sum",
-            "a * (x / m) + y = (a * x + m * y - a * (x % m)) / m",
-            "m > 0",
-        )],
-        requires: QUOTIENT,
-        function: range_of_expanded_quotient,
-    },
-    Row {
-        laws: &[
-            law(
-                "congruence-of-digits",
-                "sum",
-                "(a * x + b * (x / k) + c * (x % k)) % g = 0",
-                "k > 0, g > 0, g divides a * k + b and a + c",
-            ),
-            law(
-                "congruence-of-remainders",
-                "sum",
-                "(a * (x % m) + b * (y % n)) % g = (a * x + b * y) % g",
-                "m > 0, n > 0, g > 0, g divides a * m and b * n",
-            ),
-        ],
-        requires: REMAINDER,
-        function: congruence_of_remainders,
-    },
-    Row {
-        laws: &[law("range-below-divisor", "sum", "x % y - y <= -1", "y > 0")],
-        requires: BY_EXPRESSION,
-        function: range_below_divisor,
-    },
+    row!("range-of-digits", "sum": "a * x + b * (x / k) + c * (x % k) = (a * k + b) * (x / k) + (a + c) * (x % k)"
+        if "k > 0"; DIGIT => range_of_digits),
+    row!("range-of-common-factor", "sum": "x * f + y * f = (x + y) * f"
+        if "none"; PRODUCT => range_of_common_factor),
+    row!("range-of-expanded-quotient", "sum": "a * (x / m) + y = (a * x + m * y - a * (x % m)) / m"
+        if "m > 0"; QUOTIENT => range_of_expanded_quotient),
+    row!("congruence-of-digits", "sum": "(a * x + b * (x / k) + c * (x % k)) % g = 0"
+        if "k > 0, g > 0, g divides a * k + b and a + c",
+        "congruence-of-remainders", "sum": "(a * (x % m) + b * (y % n)) % g = (a * x + b * y) % g"
+        if "m > 0, n > 0, g > 0, g divides a * m and b * n"; REMAINDER => congruence_of_remainders),
+    row!("range-below-divisor", "sum": "x % y - y <= -1" if "y > 0"; BY_EXPRESSION => range_below_divisor),
 ];
 
 /// The traits of a sum of several terms that depend on each other.

@@ -1,19 +1,19 @@
 //! Laws of quotients and remainders by expressions: products of variables, or sums.
 
 use super::factors::{exact_quotient, splits, Factors, Split};
-use super::{first_of, rule, Row, ALWAYS};
+use super::{first_of, law, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Term};
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Rewritten};
 use crate::simplify::simplifier::Simplifier;
 
 /// A law of a quotient or remainder; its arguments are the expression, its dividend and its divisor.
-type ExpressionRule = fn(&mut Simplifier<'_>, Expr, Expr, Expr) -> Result<Option<Expr>>;
+type ExpressionRule = fn(&mut Simplifier<'_>, Expr, Expr, Expr) -> Rewritten;
 
 pub(super) const KNOWN_QUOTIENT: Law =
-    rule("remainder-of-known-quotient", "mod", "x % m = x - m * q", "m > 0, x / m = q").on_domain();
+    law("remainder-of-known-quotient", "mod", "x % m = x - m * q", "m > 0, x / m = q").on_domain();
 
-pub(super) const OF_QUOTIENT: Law = rule(
+pub(super) const OF_QUOTIENT: Law = law(
     "quotient-of-quotient-by-expression",
     "floordiv",
     "(x / b + y) / m = (x + b * y) / (b * m)",
@@ -23,96 +23,38 @@ pub(super) const OF_QUOTIENT: Law = rule(
 
 /// The rules of quotients by expressions.
 const QUOTIENTS: &[Row<ExpressionRule>] = &[
-    Row::new(
-        rule("quotient-small", "floordiv", "x / y = 0", "0 <= x < y").always().on_domain(),
-        ALWAYS,
-        small_quotient,
-    ),
-    Row::new(
-        rule("quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0")
-            .always()
-            .on_domain(),
-        ALWAYS,
-        quotient_of_multiple,
-    ),
-    Row::new(
-        rule("quotient-factor-cancelled", "floordiv", "g * x / (g * y) = x / y", "g * y != 0").on_domain(),
-        ALWAYS,
-        factor_cancelled,
-    ),
-    Row::new(
-        rule("quotient-rest-dropped", "floordiv", "(g * x + r) / (g * y) = x / y", "0 <= r < g, y > 0")
-            .on_domain(),
-        ALWAYS,
-        rest_dropped,
-    ),
-    Row::new(
-        rule(
-            "quotient-of-whole-multiple",
-            "floordiv",
-            "(c * x - c * (x % y) + z) / y = c * (x / y) + z / y",
-            "y > 0",
-        )
-        .on_domain(),
-        ALWAYS,
-        of_whole_multiple,
-    ),
+    row!("quotient-small", "floordiv": "x / y = 0" if "0 <= x < y", always, on_domain => small_quotient),
+    row!("quotient-of-multiple", "floordiv": "(x * y + z) / y = x + z / y"
+        if "y != 0", always, on_domain => quotient_of_multiple),
+    row!("quotient-factor-cancelled", "floordiv": "g * x / (g * y) = x / y"
+        if "g * y != 0", on_domain => factor_cancelled),
+    row!("quotient-rest-dropped", "floordiv": "(g * x + r) / (g * y) = x / y"
+        if "0 <= r < g, y > 0", on_domain => rest_dropped),
+    row!("quotient-of-whole-multiple", "floordiv": "(c * x - c * (x % y) + z) / y = c * (x / y) + z / y"
+        if "y > 0", on_domain => of_whole_multiple),
 ];
 
 /// The rules of remainders by expressions.
 const REMAINDERS: &[Row<ExpressionRule>] = &[
-    Row::new(
-        rule("remainder-small", "mod", "x % y = x", "0 <= x < y").always().on_domain(),
-        ALWAYS,
-        small_remainder,
-    ),
-    Row::new(
-        rule("remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0").always().on_domain(),
-        ALWAYS,
-        remainder_of_multiple,
-    ),
-    Row::new(KNOWN_QUOTIENT, ALWAYS, quotient_known),
-    Row::new(
-        rule(
-            "remainder-factor-outside",
-            "mod",
-            "(g * x + r) % (g * y) = g * (x % y) + r",
-            "0 <= r < g, g * y != 0",
-        )
-        .on_domain(),
-        ALWAYS,
-        factor_outside,
-    ),
+    row!("remainder-small", "mod": "x % y = x" if "0 <= x < y", always, on_domain => small_remainder),
+    row!("remainder-of-multiple", "mod": "(x * y + z) % y = z % y"
+        if "y != 0", always, on_domain => remainder_of_multiple),
+    row!(KNOWN_QUOTIENT => quotient_known),
+    row!("remainder-factor-outside", "mod": "(g * x + r) % (g * y) = g * (x % y) + r"
+        if "0 <= r < g, g * y != 0", on_domain => factor_outside),
 ];
 
 /// The rules of quotients, also by constants, whose dividends contain quotients or remainders by expressions.
 const NESTED_QUOTIENTS: &[Row<ExpressionRule>] = &[
-    Row::new(OF_QUOTIENT, ALWAYS, of_quotient),
-    Row::new(
-        rule(
-            "quotient-of-remainder-by-expression",
-            "floordiv",
-            "x % (y * k) / y = e % k",
-            "y > 0, k > 0, e = x / y",
-        )
-        .on_domain(),
-        ALWAYS,
-        of_remainder,
-    ),
+    row!(OF_QUOTIENT => of_quotient),
+    row!("quotient-of-remainder-by-expression", "floordiv": "x % (y * k) / y = e % k"
+        if "y > 0, k > 0, e = x / y", on_domain => of_remainder),
 ];
 
 /// The rules of remainders, also by constants, whose dividends contain remainders by expressions.
-const NESTED_REMAINDERS: &[Row<ExpressionRule>] = &[Row::new(
-    rule(
-        "remainder-of-remainder-by-expression",
-        "mod",
-        "(c * (x % (k * y)) + z) % y = (c * x + z) % y",
-        "k * y != 0",
-    )
-    .on_domain(),
-    ALWAYS,
-    inner_expanded,
-)];
+const NESTED_REMAINDERS: &[Row<ExpressionRule>] =
+    &[row!("remainder-of-remainder-by-expression", "mod": "(c * (x % (k * y)) + z) % y = (c * x + z) % y"
+        if "k * y != 0", on_domain => inner_expanded)];
 
 /// The laws of quotients.
 pub(super) fn quotient_laws() -> impl Iterator<Item = Law> {
@@ -126,7 +68,7 @@ pub(super) fn remainder_laws() -> impl Iterator<Item = Law> {
 }
 
 /// Simplifies a quotient by an expression, or one by a constant of what was divided by expressions.
-pub(super) fn apply_quotient(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+pub(super) fn apply_quotient(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     let own = match s.arena.as_constant(d) {
         Some(_) => None,
         None => first_of(s, QUOTIENTS, ALWAYS, e, |s, f| f(s, e, n, d))?,
@@ -138,7 +80,7 @@ pub(super) fn apply_quotient(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) 
 }
 
 /// The same for a remainder.
-pub(super) fn apply_remainder(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+pub(super) fn apply_remainder(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     let own = match s.arena.as_constant(d) {
         Some(_) => None,
         None => first_of(s, REMAINDERS, ALWAYS, e, |s, f| f(s, e, n, d))?,
@@ -150,13 +92,13 @@ pub(super) fn apply_remainder(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr)
 }
 
 /// `0 <= n < d`.
-fn small_quotient(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn small_quotient(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Rewritten {
     let small = is_between_zero_and(s, n, d)?;
     s.bind(|_| vec![("x", n), ("y", d)]);
     Ok(small.then(|| s.arena.constant(0)))
 }
 
-fn small_remainder(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn small_remainder(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Rewritten {
     let small = is_between_zero_and(s, n, d)?;
     s.bind(|_| vec![("x", n), ("y", d)]);
     Ok(small.then_some(n))
@@ -176,7 +118,7 @@ fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<bool>
     Ok(a.upper < b.lower || s.bounds(gap).lower > 0)
 }
 
-fn quotient_of_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn quotient_of_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     let Some((x, z)) = multiples_of(s, n, d)? else { return Ok(None) };
     s.reason(d);
     let (multiple, rest) = (s.simplify(x), s.simplify(z));
@@ -186,7 +128,7 @@ fn quotient_of_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Re
     Ok((s.cost(out) <= s.cost(e)).then_some(out))
 }
 
-fn remainder_of_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn remainder_of_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     let Some((x, z)) = multiples_of(s, n, d)? else { return Ok(None) };
     s.reason(d);
     let rest = s.simplify(z);
@@ -221,7 +163,7 @@ fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr
 }
 
 /// `g * x / (g * y) = x / y`.
-fn factor_cancelled(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn factor_cancelled(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     for Split { g, x, y, .. } in splits(s.arena, n, d)?.iter().filter(|split| split.is_exact) {
         s.reason(d);
         let raw = s.arena.floordiv(*x, *y)?;
@@ -234,7 +176,7 @@ fn factor_cancelled(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result
 }
 
 /// `(g * x + r) / (g * y) = x / y` for `0 <= r < g`.
-fn rest_dropped(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn rest_dropped(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     for Split { g, x, y, r, .. } in splits(s.arena, n, d)? {
         if s.bounds(y).lower < 1 || !is_between_zero_and(s, r, g)? {
             continue;
@@ -250,7 +192,7 @@ fn rest_dropped(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Opt
 }
 
 /// `(g * x + r) % (g * y) = g * (x % y) + r` for `0 <= r < g`.
-fn factor_outside(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn factor_outside(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     for Split { g, x, y, r, .. } in splits(s.arena, n, d)? {
         if !is_between_zero_and(s, r, g)? {
             continue;
@@ -268,7 +210,7 @@ fn factor_outside(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<O
 }
 
 /// `(c * x - c * (x % y) + z) / y = c * (x / y) + z / y`.
-fn of_whole_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn of_whole_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     let (_, terms) = s.arena.to_sum(n);
     for t in &terms {
         let Node::Mod(x, m) = s.arena.node(t.expr) else { continue };
@@ -287,7 +229,7 @@ fn of_whole_multiple(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Resul
 }
 
 /// `x % d = x - d * q`, if the quotient has one value.
-fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
+fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Rewritten {
     let q = s.arena.floordiv(n, d)?;
     let value = s.bounds(q);
     let Some(minus) = value.lower.checked_neg().filter(|_| value.is_point()) else { return Ok(None) };
@@ -303,7 +245,7 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, d: Expr) -> Result<O
 }
 
 /// `(x / b + y) / m = (x + b * y) / (b * m)`, if that is cheaper.
-fn of_quotient(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: Expr) -> Result<Option<Expr>> {
+fn of_quotient(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: Expr) -> Rewritten {
     let (_, terms) = s.arena.to_sum(n);
     for t in terms.iter().filter(|t| t.coeff == 1) {
         let Node::FloorDiv(x, b) = s.arena.node(t.expr) else { continue };
@@ -326,7 +268,7 @@ fn of_quotient(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: Expr) -> Result<Opti
 }
 
 /// `x % (y * k) / y = x / y % k`.
-fn of_remainder(s: &mut Simplifier<'_>, e: Expr, n: Expr, y: Expr) -> Result<Option<Expr>> {
+fn of_remainder(s: &mut Simplifier<'_>, e: Expr, n: Expr, y: Expr) -> Rewritten {
     let Node::Mod(x, m) = s.arena.node(n) else { return Ok(None) };
     let Some(k) = exact_quotient(s.arena, m, y)? else { return Ok(None) };
     if s.bounds(y).lower < 1 || s.bounds(k).lower < 1 {
@@ -342,7 +284,7 @@ fn of_remainder(s: &mut Simplifier<'_>, e: Expr, n: Expr, y: Expr) -> Result<Opt
 }
 
 /// `(c * (x % (k * y)) + z) % y = (c * x + z) % y`.
-fn inner_expanded(s: &mut Simplifier<'_>, e: Expr, n: Expr, y: Expr) -> Result<Option<Expr>> {
+fn inner_expanded(s: &mut Simplifier<'_>, e: Expr, n: Expr, y: Expr) -> Rewritten {
     let (_, terms) = s.arena.to_sum(n);
     for t in &terms {
         let factors = Factors::of_term(s.arena, *t);

@@ -3,13 +3,14 @@
 use super::sum::with_terms;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Term};
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 
 /// Sums with more terms than this are left as they are.
 const MAX_TERMS: usize = 32;
 
 /// `a / m - b / m = (b % m + a - b) / m`, and `a / m + b / m = (a + b - b % m) / m`.
-pub(super) fn quotients_merge(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn quotients_merge(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     if terms.len() > MAX_TERMS {
         return Ok(None);
     }
@@ -37,7 +38,7 @@ pub(super) fn quotients_merge(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -
 }
 
 /// `x + y`, or `x - y`, as one quotient, if both are quotients by the same divisor.
-fn merged(s: &mut Simplifier<'_>, x: Expr, y: Expr, add: bool) -> Result<Option<Expr>> {
+fn merged(s: &mut Simplifier<'_>, x: Expr, y: Expr, add: bool) -> Rewritten {
     let (Some((a, m)), Some((b, n))) = (s.arena.as_floordiv(x), s.arena.as_floordiv(y)) else {
         return Ok(None);
     };
@@ -52,7 +53,7 @@ fn merged(s: &mut Simplifier<'_>, x: Expr, y: Expr, add: bool) -> Result<Option<
 }
 
 /// `x % m = m - 1 - (m - 1 - x) % m`, which moves a constant out.
-pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     if terms.len() > MAX_TERMS {
         return Ok(None);
     }
@@ -77,7 +78,7 @@ pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]
 }
 
 /// `x * f + y * (f + c) = (x + y) * f + c * y`; first of the terms with the factor `f` itself.
-pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     if terms.len() > MAX_TERMS {
         return Ok(None);
     }
@@ -102,13 +103,7 @@ pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term])
 }
 
 /// `e` with the factor `f` outside of the terms that have it, or, if it may differ, one that differs by a constant.
-fn factored(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    f: Expr,
-    may_differ: bool,
-) -> Result<Option<Expr>> {
+fn factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], f: Expr, may_differ: bool) -> Rewritten {
     let (mut gone, mut inner, mut new) = (Vec::new(), Vec::new(), Vec::new());
     for (i, t) in terms.iter().enumerate() {
         let Some((rest, c)) = without_factor(s, t.expr, f, may_differ)? else { continue };

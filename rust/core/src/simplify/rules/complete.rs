@@ -5,6 +5,7 @@ use super::sum::with_terms;
 use crate::error::Result;
 use crate::expr::{Expr, Tag, Term, Terms};
 use crate::int::div_mod_positive;
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 
 /// Sums with more terms than this are left as they are.
@@ -22,16 +23,16 @@ struct Residues {
 }
 
 /// `c * x / m + c * (x + g) / m + ... = c * (x / g)`.
-pub(super) fn quotients_complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn quotients_complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     complete(s, e, terms, Tag::FloorDiv)
 }
 
 /// `c * (x % m) + c * ((x + g) % m) + ... = c * n * (x % g) + c * g * n * (n - 1) / 2`.
-pub(super) fn remainders_complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn remainders_complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     complete(s, e, terms, Tag::Mod)
 }
 
-fn complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], tag: Tag) -> Result<Option<Expr>> {
+fn complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], tag: Tag) -> Rewritten {
     if terms.len() > MAX_TERMS {
         return Ok(None);
     }
@@ -49,7 +50,7 @@ fn complete(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], tag: Tag) -> Result
 }
 
 /// `c * (x / g) - c * (x / (2 * g)) = c * ((x + g) / (2 * g))`, and the other way round.
-pub(super) fn quotient_of_half(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn quotient_of_half(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     let negative = terms.iter().filter(|t| t.coeff < 0).count();
     if terms.len() > MAX_TERMS || negative == 0 || negative == terms.len() {
         return Ok(None);
@@ -92,13 +93,7 @@ fn residues_of(s: &Simplifier<'_>, terms: &[Term], k: usize, tag: Tag) -> Option
 }
 
 /// The sum with `n` of the terms as one, the first of which is the first of all; one of them may be missing.
-fn joined(
-    s: &mut Simplifier<'_>,
-    (e, terms): (Expr, &[Term]),
-    of: &Residues,
-    tag: Tag,
-    n: i64,
-) -> Result<Option<Expr>> {
+fn joined(s: &mut Simplifier<'_>, (e, terms): (Expr, &[Term]), of: &Residues, tag: Tag, n: i64) -> Rewritten {
     let Residues { coeff, divisor: m, .. } = *of;
     let g = m / n;
     let (mut gone, mut missing, mut quotients) = (Vec::new(), None, 0i64);
@@ -148,7 +143,7 @@ fn whole(
 }
 
 /// `c * (x % m) + c * (-x % m) = c * m * min(x % m, 1)`.
-pub(super) fn remainders_opposite(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn remainders_opposite(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     for (k, t) in terms.iter().enumerate() {
         let Some((x, m)) = s.arena.as_mod(t.expr) else { continue };
         let alike = |o: &Term| o.coeff == t.coeff && s.arena.as_mod(o.expr).is_some_and(|(_, n)| n == m);

@@ -1,95 +1,37 @@
 //! Laws of `floordiv` on a domain.
 
 use super::min_max::{record_redundant, undominated};
-use super::{by_expression, first_of, progress, rule, Row, ALWAYS, NONLINEAR};
+use super::{by_expression, first_of, law, progress, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive, gcd_i64};
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 
 /// A law of a quotient or remainder by a constant; its arguments are the expression, its dividend and its divisor.
-pub(super) type DivisorRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
+pub(super) type DivisorRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Rewritten;
 
 /// The rules of quotients by constants.
 pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
-    Row::new(
-        rule(
-            "quotient-offset-redundant",
-            "floordiv",
-            "(x + c) / (g * k) = x / (g * k)",
-            "g > 0, k > 0, 0 <= x % g + c < g",
-        )
-        .on_domain(),
-        ALWAYS,
-        offset_redundant,
-    ),
-    Row::new(
-        rule(
-            "quotient-split",
-            "floordiv",
-            "n / m = (n - r) / m",
-            "m > 0, g divides m, g divides n - r, 0 <= r < g",
-        )
-        .if_smaller()
-        .on_domain(),
-        ALWAYS,
-        split,
-    ),
-    Row::new(
-        rule(
-            "quotient-of-nested",
-            "floordiv",
-            "(x / b + y) / m = (x + b * y) / (b * m), (y - x / b) / m = (b * y - x + b - 1) / (b * m)",
-            "b > 0, m > 0",
-        ),
-        NONLINEAR,
-        nested,
-    ),
-    Row::new(
-        rule(
-            "quotient-of-extremum",
-            "floordiv",
-            "min(a, b) / m = min(a / m, b / m)",
-            "m > 0 (max alike)",
-        ),
-        NONLINEAR,
-        extremum,
-    ),
-    Row::new(
-        rule(
-            "quotient-of-digit",
-            "floordiv",
-            "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m), (y - x / a % b) / m = (a * y - x % (a * b) + a - 1) / (a * m)",
-            "a > 0, b > 0, m > 0",
-        ),
-        NONLINEAR,
-        digit,
-    ),
-    Row::new(
-        rule(
-            "quotient-with-carry",
-            "floordiv",
-            "(g * h + l) / m = (h + l / g) / (m / g)",
-            "g > 0, m > 0, g divides m",
-        ),
-        NONLINEAR,
-        with_carry,
-    ),
-    Row::new(
-        rule(
-            "quotient-thresholds",
-            "floordiv",
-            "(a * x + c) / m = (x - s) / k + q",
-            "a > 0, m > 0, within the bounds of x the left side increases by 1 at x = s, s + k, s + 2 * k, .. and nowhere else, and it is q at s",
-        )
-        .on_domain(),
-        ALWAYS,
-        thresholds,
-    ),
+    row!("quotient-offset-redundant", "floordiv": "(x + c) / (g * k) = x / (g * k)"
+        if "g > 0, k > 0, 0 <= x % g + c < g", on_domain => offset_redundant),
+    row!("quotient-split", "floordiv": "n / m = (n - r) / m"
+        if "m > 0, g divides m, g divides n - r, 0 <= r < g", if_smaller, on_domain => split),
+    row!("quotient-of-nested", "floordiv": "(x / b + y) / m = (x + b * y) / (b * m), (y - x / b) / m = (b * y - x + b - 1) / (b * m)"
+        if "b > 0, m > 0"; NONLINEAR => nested),
+    row!("quotient-of-extremum", "floordiv": "min(a, b) / m = min(a / m, b / m)"
+        if "m > 0 (max alike)"; NONLINEAR => extremum),
+    row!("quotient-of-digit", "floordiv": "(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m), (y - x / a % b) / m = (a * y - x % (a * b) + a - 1) / (a * m)"
+        if "a > 0, b > 0, m > 0"; NONLINEAR => digit),
+    row!("quotient-with-carry", "floordiv": "(g * h + l) / m = (h + l / g) / (m / g)"
+        if "g > 0, m > 0, g divides m"; NONLINEAR => with_carry),
+    row!("quotient-thresholds", "floordiv": "(a * x + c) / m = (x - s) / k + q"
+        if "a > 0, m > 0, within the bounds of x the left side increases by 1 at x = s, s + k, s + 2 * k, .. and nowhere else, and it is q at s", on_domain
+        => thresholds),
 ];
 
 /// Simplifies a canonical quotient of simplified operands.
-pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     let Node::FloorDiv(n, d) = s.arena.node(e) else { return Ok(None) };
     if let Some(m) = s.arena.as_constant(d) {
         let out = first_of(s, QUOTIENTS, traits(s, n), e, |s, f| f(s, e, n, m))?;
@@ -110,7 +52,7 @@ pub(super) fn traits(s: &Simplifier<'_>, n: Expr) -> u16 {
 }
 
 /// `n / m = (n - r) / m` if `r` is in `[0, g)` and `g` divides `m` and `n - r`.
-fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     s.split(n, m, |s, parts| {
         let high = s.simplify(parts.high);
         let Some(q) = s.other_quotient(e, high, m)? else { return Ok(None) };
@@ -126,7 +68,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
 }
 
 /// `(x / b + y) / m = (x + b * y) / (b * m)`.
-fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
     let is_quotient = |t: &Term| matches!(t.coeff, 1 | -1) && s.arena.tag(t.expr) == Tag::FloorDiv;
     let Some(at) = terms.iter().position(is_quotient) else { return Ok(None) };
@@ -153,7 +95,7 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
 }
 
 /// `min(a, b) / m = min(a / m, b / m)`, if that is cheaper.
-fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     let Some((tag, args)) = s.distribute_over_extremum(n)? else { return Ok(None) };
     let mut quotients = Vec::with_capacity(args.len());
     for a in &args {
@@ -176,7 +118,7 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
 }
 
 /// `(g * h + l) / m = (h + l / g) / (m / g)` for `g` that divides `m`, if that is cheaper.
-fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     s.find_carry(n, m, |s, c| {
         if s.cost(c.carry) >= s.cost(c.low) + 4 {
             return Ok(None);
@@ -193,7 +135,7 @@ fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
 const MAX_COMPARED_STEPS: i64 = 64;
 
 /// `(a * x + c) / m = (x + b) / k + q` if both increase at the same values of `x`.
-fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     let Node::Sum(c, &[t]) = s.arena.node(n) else { return Ok(None) };
     let x = s.bounds(t.expr);
     if t.coeff < 1 || !x.is_bounded() {
@@ -242,7 +184,7 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
 }
 
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, if that is cheaper.
-fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     let (_, terms) = s.arena.to_sum(n);
     for t in terms.iter().filter(|t| matches!(t.coeff, 1 | -1)) {
         let Some((inner, b)) = s.arena.as_mod(t.expr) else { continue };
@@ -266,7 +208,7 @@ fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
 
 /// `(x + c) / m = x / m` if the residue of `x` modulo a divisor `g` of `m` is known, adding `c` does not leave the period
 /// of `g`, and the result is cheaper. Multiples of `m` in `c` are moved out of the quotient.
-fn offset_redundant(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+fn offset_redundant(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     let c = s.arena.constant_part(n);
     if c == 0 {
         return Ok(None);

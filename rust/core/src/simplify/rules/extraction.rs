@@ -9,11 +9,11 @@ use super::moved_terms::{
     terms_moved_out,
 };
 use super::sum::{have_common_term, may_cancel, shares_variables};
-use super::{rule, Row, ALWAYS};
+use super::{law, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::simplify::cost::saved_coefficients;
-use crate::simplify::law::{Applied, Law};
+use crate::simplify::law::{Applied, Law, Rewritten};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
@@ -29,132 +29,40 @@ pub(super) struct SumForm<'t> {
 }
 
 /// A law of the term at an index; it returns another form of the sum.
-type FormRule = fn(&mut Simplifier<'_>, SumForm<'_>, usize) -> Result<Option<Expr>>;
+type FormRule = fn(&mut Simplifier<'_>, SumForm<'_>, usize) -> Rewritten;
 
 /// The sum is simplified: no law of this file was applied to it.
 const SIMPLIFIED: u16 = 1;
 
+/// A row, and the operator of the term that it is about.
+macro_rules! form {
+    ($operator:ident, $($row:tt)+) => {
+        (Tag::$operator, row!($($row)+))
+    };
+}
+
 /// The laws by the operator of the term, in the order in which results of equal cost are preferred.
 const FORMS: &[(Tag, Row<FormRule>)] = &[
-    (
-        Tag::Mod,
-        Row::new(
-            rule("form-remainder-expanded", "sum", "x % m = x - m * (x / m)", "m > 0"),
-            SIMPLIFIED,
-            remainder_expanded,
-        ),
-    ),
-    (
-        Tag::FloorDiv,
-        Row::new(
-            rule("form-remainder-by-quotient", "sum", "x % m = z - m * (z / m)", "m > 0, x % m = z % m"),
-            SIMPLIFIED,
-            remainder_by_quotient,
-        ),
-    ),
-    (
-        Tag::Mod,
-        Row::new(
-            rule(
-                "form-remainders-expanded",
-                "sum",
-                "a * (x % m) + b * (y % n) = a * x + b * y - a * m * (x / m) - b * n * (y / n)",
-                "m > 0, n > 0",
-            )
-            .if_cheaper_with_next(),
-            SIMPLIFIED,
-            remainders_expanded,
-        ),
-    ),
-    (
-        Tag::Mod,
-        Row::new(
-            rule(
-                "form-remainder-beside-half",
-                "sum",
-                "x % g + g * (x / (2 * g)) = x - g * ((x + g) / (2 * g)), x % g + g * ((x + g) / (2 * g)) = x - g * (x / (2 * g))",
-                "g > 0",
-            ),
-            ALWAYS,
-            remainder_beside_half,
-        ),
-    ),
-    (
-        Tag::FloorDiv,
-        Row::new(
-            rule(
-                "form-remainder-expanded-inside",
-                "sum",
-                "(y + c * (x % u)) / m = (y + c * x) / m - k * (x / u)",
-                "m > 0, u > 0, c * u = k * m",
-            ),
-            SIMPLIFIED,
-            remainder_expanded_inside,
-        ),
-    ),
-    (
-        Tag::FloorDiv,
-        Row::new(
-            rule("form-quotient-contracted", "sum", "m * (x / m) = x - x % m", "m > 0"),
-            ALWAYS,
-            quotient_contracted,
-        ),
-    ),
-    (
-        Tag::FloorDiv,
-        Row::new(
-            rule("form-terms-moved-out", "sum", "(m * x + y) / m = x + y / m", "m > 0"),
-            ALWAYS,
-            terms_moved_out,
-        ),
-    ),
-    (
-        Tag::FloorDiv,
-        Row::new(
-            rule("form-terms-moved-in", "sum", "k * x + n / m = (n + k * m * x) / m", "m > 0"),
-            SIMPLIFIED,
-            terms_moved_in,
-        ),
-    ),
-    (
-        Tag::FloorDiv,
-        Row::new(
-            rule(
-                "form-residues-moved-in",
-                "mod",
-                "(k * x + c * (n / d)) % m = c * ((n + j * d * x) / d) % m",
-                "d > 0, m > 0, c * j = k + m",
-            ),
-            SIMPLIFIED,
-            residues_above_moved_in,
-        ),
-    ),
-    (
-        Tag::FloorDiv,
-        Row::new(
-            rule(
-                "form-negative-residues-moved-in",
-                "mod",
-                "(k * x + c * (n / d)) % m = c * ((n + j * d * x) / d) % m",
-                "d > 0, m > 0, c * j = k - m",
-            ),
-            SIMPLIFIED,
-            residues_below_moved_in,
-        ),
-    ),
-    (
-        Tag::Min,
-        Row::new(
-            rule(
-                "form-extremum-term-moved-out",
-                "sum",
-                "min(a + t, b) + c = min(a, b - t) + t + c",
-                "none (max alike)",
-            ),
-            ALWAYS,
-            extremum_term_moved_out,
-        ),
-    ),
+    form!(Mod, "form-remainder-expanded", "sum": "x % m = x - m * (x / m)"
+        if "m > 0"; SIMPLIFIED => remainder_expanded),
+    form!(FloorDiv, "form-remainder-by-quotient", "sum": "x % m = z - m * (z / m)"
+        if "m > 0, x % m = z % m"; SIMPLIFIED => remainder_by_quotient),
+    form!(Mod, "form-remainders-expanded", "sum": "a * (x % m) + b * (y % n) = a * x + b * y - a * m * (x / m) - b * n * (y / n)"
+        if "m > 0, n > 0", if_cheaper_with_next; SIMPLIFIED => remainders_expanded),
+    form!(Mod, "form-remainder-beside-half", "sum": "x % g + g * (x / (2 * g)) = x - g * ((x + g) / (2 * g)), x % g + g * ((x + g) / (2 * g)) = x - g * (x / (2 * g))"
+        if "g > 0" => remainder_beside_half),
+    form!(FloorDiv, "form-remainder-expanded-inside", "sum": "(y + c * (x % u)) / m = (y + c * x) / m - k * (x / u)"
+        if "m > 0, u > 0, c * u = k * m"; SIMPLIFIED => remainder_expanded_inside),
+    form!(FloorDiv, "form-quotient-contracted", "sum": "m * (x / m) = x - x % m" if "m > 0" => quotient_contracted),
+    form!(FloorDiv, "form-terms-moved-out", "sum": "(m * x + y) / m = x + y / m" if "m > 0" => terms_moved_out),
+    form!(FloorDiv, "form-terms-moved-in", "sum": "k * x + n / m = (n + k * m * x) / m"
+        if "m > 0"; SIMPLIFIED => terms_moved_in),
+    form!(FloorDiv, "form-residues-moved-in", "mod": "(k * x + c * (n / d)) % m = c * ((n + j * d * x) / d) % m"
+        if "d > 0, m > 0, c * j = k + m"; SIMPLIFIED => residues_above_moved_in),
+    form!(FloorDiv, "form-negative-residues-moved-in", "mod": "(k * x + c * (n / d)) % m = c * ((n + j * d * x) / d) % m"
+        if "d > 0, m > 0, c * j = k - m"; SIMPLIFIED => residues_below_moved_in),
+    form!(Min, "form-extremum-term-moved-out", "sum": "min(a + t, b) + c = min(a, b - t) + t + c"
+        if "none (max alike)" => extremum_term_moved_out),
 ];
 
 /// The laws.
@@ -263,7 +171,7 @@ impl SumForm<'_> {
     }
 
     /// The sum with these terms instead.
-    pub(super) fn with_terms(&self, s: &mut Simplifier<'_>, terms: &[Term]) -> Result<Option<Expr>> {
+    pub(super) fn with_terms(&self, s: &mut Simplifier<'_>, terms: &[Term]) -> Rewritten {
         let constant = s.arena.constant_part(self.sum);
         s.arena.sum(constant, terms).map(Some)
     }
@@ -302,7 +210,7 @@ fn expand(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
 }
 
 /// `c * (x % m) = c * x - c * m * (x / m)`, if terms may cancel: those of the dividend, or the quotient with another one.
-fn remainder_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+fn remainder_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     let Some((x, _)) = s.arena.as_mod(of.terms[k].expr) else { return Ok(None) };
     let quotient = |t: &Term| s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x);
     if !s.is_searching() && !have_common_term(s, of.sum, x) && !of.terms.iter().any(quotient) {
@@ -318,7 +226,7 @@ fn remainder_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Resu
 }
 
 /// `c * (x % m) = c * z - c * m * (z / m)` for a term `z / m`.
-fn remainder_by_quotient(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+fn remainder_by_quotient(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     let quotient = of.terms[k].expr;
     let Some((z, m)) = s.arena.as_floordiv(quotient) else { return Ok(None) };
     if !of.terms.iter().any(|t| s.arena.as_mod(t.expr).is_some_and(|(_, n)| n == m)) {
@@ -335,7 +243,7 @@ fn remainder_by_quotient(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> R
 }
 
 /// Expands all remainders that share a variable with another term; this is asked of the first one.
-fn remainders_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+fn remainders_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     if (0..k).any(|j| of.tag(s, j) == Tag::Mod) {
         return Ok(None);
     }
@@ -356,7 +264,7 @@ fn remainders_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Res
 
 /// `(y + c * (x % u)) / m = (y + c * x) / m - c * u / m * (x / u)` for the first remainder whose quotient `x / u` is a term
 /// of the sum.
-fn remainder_expanded_inside(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+fn remainder_expanded_inside(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     let t = of.terms[k];
     let Some((n, m)) = s.arena.as_floordiv(t.expr) else { return Ok(None) };
     let (inner, mut dividend) = s.arena.to_sum(n);
@@ -378,7 +286,7 @@ fn remainder_expanded_inside(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) 
 }
 
 /// `c * m * (x / m) = c * x - c * (x % m)`, where `x` may be a quotient that cancels: `x / (b * m)` is `(x / b) / m`.
-fn quotient_contracted(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+fn quotient_contracted(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     let t = of.terms[k];
     let Some((x, divisor)) = s.arena.as_floordiv(t.expr) else { return Ok(None) };
     let cancelling = |o: &Term| {
@@ -406,7 +314,7 @@ fn quotient_contracted(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Res
 }
 
 /// `c * (x % g) + c * g * (x / (2 * g)) = c * x - c * g * ((x + g) / (2 * g))`, and with the two quotients exchanged.
-fn remainder_beside_half(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+fn remainder_beside_half(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     let c = of.terms[k].coeff;
     let Some((x, g)) = s.arena.as_mod(of.terms[k].expr) else { return Ok(None) };
     let (Some(m), Some(step)) = (g.checked_mul(2), c.checked_mul(g)) else { return Ok(None) };

@@ -1,11 +1,11 @@
 //! Laws of `min` and `max` on a domain.
 
 use super::factors::Factors;
-use super::{first_of, rule, Row, ALWAYS};
+use super::{first_of, law, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
 use crate::interval::Interval;
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Rewritten};
 use crate::simplify::simplifier::Simplifier;
 
 /// Extrema of more arguments than this are not compared in pairs.
@@ -13,64 +13,35 @@ const MAX_COMPARED_ARGUMENTS: usize = 24;
 /// The maximal number of terms that are tried outside of a minimum or maximum.
 const MAX_MOVED_TERMS: usize = 8;
 
-type ExtremumRule = fn(&mut Simplifier<'_>, Tag, Expr, &[Expr]) -> Result<Option<Expr>>;
+type ExtremumRule = fn(&mut Simplifier<'_>, Tag, Expr, &[Expr]) -> Rewritten;
 
 const REDUNDANT: Law =
-    rule("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)")
+    law("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)")
         .always()
         .on_domain();
 
 /// The rules of minima and maxima.
 pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
-    Row::new(REDUNDANT, ALWAYS, argument_idle),
-    Row::new(
-        rule(
-            "extremum-of-quotients",
-            "min, max",
-            "min(a / m, b / m) = e / m",
-            "m > 0, e = min(a, b) (max alike)",
-        ),
-        ALWAYS,
-        of_quotients,
-    ),
-    Row::new(
-        rule("extremum-term-moved-out", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)"),
-        ALWAYS,
-        term_moved_out,
-    ),
-    Row::new(
-        rule(
-            "extremum-of-last-step",
-            "min, max",
-            "max(a * x, c) = c + (a * n - c) * (x / n), min(-a * x, -c) = -c - (a * n - c) * (x / n)",
-            "a > 0, n > 0, 0 <= x <= n, a * n - a <= c <= a * n on the domain",
-        )
-        .on_domain(),
-        ALWAYS,
-        of_last_step,
-    ),
-    Row::new(
-        rule(
-            "extremum-factor-moved-out",
-            "min, max",
-            "min(f * x, f * y) = f * e",
-            "0 <= f, e = min(x, y) (max alike)",
-        )
-        .on_domain(),
-        ALWAYS,
-        factor_moved_out,
-    ),
+    row!(REDUNDANT => argument_idle),
+    row!("extremum-of-quotients", "min, max": "min(a / m, b / m) = e / m"
+        if "m > 0, e = min(a, b) (max alike)" => of_quotients),
+    row!("extremum-term-moved-out", "min, max": "min(a + t, b) = min(a, b - t) + t"
+        if "none (max alike)" => term_moved_out),
+    row!("extremum-of-last-step", "min, max": "max(a * x, c) = c + (a * n - c) * (x / n), min(-a * x, -c) = -c - (a * n - c) * (x / n)"
+        if "a > 0, n > 0, 0 <= x <= n, a * n - a <= c <= a * n on the domain", on_domain => of_last_step),
+    row!("extremum-factor-moved-out", "min, max": "min(f * x, f * y) = f * e"
+        if "0 <= f, e = min(x, y) (max alike)", on_domain => factor_moved_out),
 ];
 
 /// Simplifies a canonical minimum or maximum of simplified arguments.
-pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     let tag = s.arena.tag(e);
     let (Node::Min(args) | Node::Max(args)) = s.arena.node(e) else { return Ok(None) };
     let args = args.to_vec();
     first_of(s, EXTREMA, ALWAYS, e, |s, f| f(s, tag, e, &args))
 }
 
-fn argument_idle(s: &mut Simplifier<'_>, tag: Tag, _: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+fn argument_idle(s: &mut Simplifier<'_>, tag: Tag, _: Expr, args: &[Expr]) -> Rewritten {
     let kept = undominated(s, tag, args)?;
     if kept.len() == args.len() {
         return Ok(None);
@@ -115,7 +86,7 @@ fn as_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<(Expr, i64)>> {
 }
 
 /// `min(a / m, b / m) = min(a, b) / m`, if that is cheaper.
-fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Rewritten {
     if let &[x, y] = args {
         if let (Node::FloorDiv(a, m), Node::FloorDiv(b, n)) = (s.arena.node(x), s.arena.node(y)) {
             if m == n && s.arena.as_constant(m).is_none() && s.bounds(m).lower > 0 {
@@ -149,7 +120,7 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
 }
 
 /// `min(f * x, f * y) = f * min(x, y)` for a factor that is not negative; the negative of one that is not positive is none.
-fn factor_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+fn factor_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Rewritten {
     let &[a, b] = args else { return Ok(None) };
     let is_product = |e: &&Expr| match s.arena.node(**e) {
         Node::Sum(0, [t]) => s.arena.tag(t.expr) == Tag::Product,
@@ -180,7 +151,7 @@ fn factor_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) ->
 }
 
 /// `x` with `e = f * x`, if the factor is seen, or `e` is 0.
-fn without_factor(s: &mut Simplifier<'_>, e: Expr, f: Expr) -> Result<Option<Expr>> {
+fn without_factor(s: &mut Simplifier<'_>, e: Expr, f: Expr) -> Rewritten {
     if s.arena.as_constant(e) == Some(0) {
         return Ok(Some(e));
     }
@@ -189,7 +160,7 @@ fn without_factor(s: &mut Simplifier<'_>, e: Expr, f: Expr) -> Result<Option<Exp
 }
 
 /// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, if that is cheaper.
-fn term_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+fn term_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Rewritten {
     with_term_outside(s, tag, args, |s, raw| Ok(s.cheaper_form(raw, e)))
 }
 
@@ -198,8 +169,8 @@ pub(super) fn with_term_outside(
     s: &mut Simplifier<'_>,
     tag: Tag,
     args: &[Expr],
-    mut accept: impl FnMut(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>,
-) -> Result<Option<Expr>> {
+    mut accept: impl FnMut(&mut Simplifier<'_>, Expr) -> Rewritten,
+) -> Rewritten {
     let terms = |k: usize| match s.arena.node(args[k]) {
         Node::Sum(_, terms) => terms,
         _ => &[],
@@ -225,7 +196,7 @@ pub(super) fn with_term_outside(
 
 /// The extremum of a constant and an expression that exceeds it only at the last value of its range, such as the size of
 /// the last, partial tile, if that is cheaper.
-fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Rewritten {
     let [x, last] = *args else { return Ok(None) };
     let (Some(c), (constant, terms)) = (s.arena.as_constant(last), s.arena.to_sum(x)) else {
         return Ok(None);

@@ -25,17 +25,9 @@ mod split;
 mod sum;
 mod values;
 
-use crate::error::Result;
 use crate::expr::{Expr, Tag};
-use crate::simplify::law::{Applied, Group, Law};
+use crate::simplify::law::{laws_of, Applied, Group, Law, Rewritten, Row};
 use crate::simplify::simplifier::{Choice, Rewrite, Simplifier};
-
-/// A rule: its law, the traits that an expression must have, and the function that applies it.
-pub(crate) struct Row<F> {
-    law: Law,
-    requires: u16,
-    function: F,
-}
 
 /// No trait is required.
 const ALWAYS: u16 = 0;
@@ -43,20 +35,11 @@ const ALWAYS: u16 = 0;
 const NONLINEAR: u16 = 1;
 
 /// A rule that is applied if its result is cheaper: see [`Law`].
-const fn rule(
-    name: &'static str,
-    family: &'static str,
-    law: &'static str,
-    precondition: &'static str,
-) -> Law {
+const fn law(name: &'static str, family: &'static str, law: &'static str, precondition: &'static str) -> Law {
     Law::new(Group::Rule, name, family, law, precondition).if_cheaper()
 }
 
 impl<F> Row<F> {
-    const fn new(law: Law, requires: u16, function: F) -> Self {
-        Row { law, requires, function }
-    }
-
     fn may_apply(&self, has: u16) -> bool {
         self.requires & !has == 0
     }
@@ -64,13 +47,10 @@ impl<F> Row<F> {
 
 /// All rules, family by family, in the order in which they are tried.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
-    fn of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = Law> {
-        rows.iter().map(|row| row.law)
-    }
-    let any = of(any::FIRST).chain(of(any::BEFORE_RESULT));
-    let quotients = of(division::QUOTIENTS).chain(by_expression::quotient_laws());
-    let remainders = of(remainder::REMAINDERS).chain(by_expression::remainder_laws());
-    let last = of(min_max::EXTREMA).chain(of(product::PRODUCTS)).chain(of(values::VALUES));
+    let any = laws_of(any::FIRST).chain(laws_of(any::BEFORE_RESULT));
+    let quotients = laws_of(division::QUOTIENTS).chain(by_expression::quotient_laws());
+    let remainders = laws_of(remainder::REMAINDERS).chain(by_expression::remainder_laws());
+    let last = laws_of(min_max::EXTREMA).chain(laws_of(product::PRODUCTS)).chain(laws_of(values::VALUES));
     any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last).chain(extraction::laws())
 }
 
@@ -80,8 +60,8 @@ fn first_of<'a, F>(
     rows: &'static [Row<F>],
     has: u16,
     e: Expr,
-    call: impl Fn(&mut Simplifier<'a>, &F) -> Result<Option<Expr>>,
-) -> Result<Option<Expr>> {
+    call: impl Fn(&mut Simplifier<'a>, &F) -> Rewritten,
+) -> Rewritten {
     let is_recorded = s.records_steps(); // asked once: rows are tried at every node
     for row in rows.iter().filter(|row| row.may_apply(has)) {
         let mark = if is_recorded { s.mark() } else { 0 };

@@ -2,14 +2,14 @@
 
 use super::extraction::SumForm;
 use super::min_max::with_term_outside;
-use crate::error::Result;
 use crate::expr::canonical::signed_residue;
 use crate::expr::{Expr, Node, Term, Terms};
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 
 /// `(m * q * x + r * x + y) / m = q * x + (r * x + y) / m` for the terms `x` of the sum, where `r` is the residue of least
 /// absolute value.
-pub(super) fn terms_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+pub(super) fn terms_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     let t = of.terms[k];
     let Some((n, m)) = s.arena.as_floordiv(t.expr) else { return Ok(None) };
     let Node::Sum(inner, parts) = s.arena.node(n) else { return Ok(None) };
@@ -31,11 +31,7 @@ pub(super) fn terms_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize)
 }
 
 /// `c * min(a + t, b) + k = c * min(a, b - t) + c * t + k`, if that is cheaper.
-pub(super) fn extremum_term_moved_out(
-    s: &mut Simplifier<'_>,
-    of: SumForm<'_>,
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn extremum_term_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     let t = of.terms[k];
     let (Node::Min(args) | Node::Max(args)) = s.arena.node(t.expr) else { return Ok(None) };
     let (tag, args) = (s.arena.tag(t.expr), args.to_vec());
@@ -50,29 +46,21 @@ pub(super) fn extremum_term_moved_out(
     })
 }
 
-pub(super) fn terms_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+pub(super) fn terms_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     moved_in(s, of, k, 0)
 }
 
-pub(super) fn residues_above_moved_in(
-    s: &mut Simplifier<'_>,
-    of: SumForm<'_>,
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn residues_above_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     of.modulus.map_or(Ok(None), |m| moved_in(s, of, k, m))
 }
 
-pub(super) fn residues_below_moved_in(
-    s: &mut Simplifier<'_>,
-    of: SumForm<'_>,
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn residues_below_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rewritten {
     of.modulus.and_then(i64::checked_neg).map_or(Ok(None), |m| moved_in(s, of, k, m))
 }
 
 /// `c * k * x + c * (n / m) = c * ((n + k * m * x) / m)` for the terms `x` of `n`, after `shift` was added to their
 /// coefficients.
-fn moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize, shift: i64) -> Result<Option<Expr>> {
+fn moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize, shift: i64) -> Rewritten {
     let q = of.terms[k];
     let Some((n, m)) = s.arena.as_floordiv(q.expr) else { return Ok(None) };
     let (_, parts) = s.arena.to_sum(n);

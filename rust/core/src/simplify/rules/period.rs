@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::div_mod_positive;
 use crate::interval::Interval;
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
@@ -19,7 +20,7 @@ const MAX_PERIODS: usize = 4;
 
 /// `e = (e - k) % m + k`, if all values of `e` lie in `[k, k + m)` and the remainder, without its multiples of `m`, is cheaper.
 #[inline(never)]
-pub(super) fn remainder_of_values(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+pub(super) fn remainder_of_values(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     // One sign keeps no value within a period, and without remainders no digit continues another.
     let negative = terms.iter().filter(|t| t.coeff < 0).count();
     let is_mixed = negative > 0 && negative < terms.len();
@@ -120,7 +121,7 @@ fn continues(s: &Simplifier<'_>, terms: &[Term], k: usize, y: Expr) -> bool {
 
 /// `(y + a * x + b * (x / k)) % m = (y + a * (x % k)) % m` for `m` that divides `a * k + b`, if that is cheaper by a digit.
 #[inline(never)]
-pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+pub(super) fn quotient_completed(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Rewritten {
     let one = [Term::new(1, n)];
     let (constant, terms) = s.arena.as_sum(n, &one);
     let completed = |at: usize| Some((at, completing_factor(s, terms, at, m)?));

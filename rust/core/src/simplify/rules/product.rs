@@ -1,48 +1,36 @@
 //! Laws of products.
 
-use super::{first_of, rule, Row, ALWAYS};
+use super::{first_of, law, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node};
 use crate::interval::Interval;
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 
 /// The values of a bit, and those of a negated one.
 const BIT: Interval = Interval { lower: 0, upper: 1 };
 const NEGATED_BIT: Interval = Interval { lower: -1, upper: 0 };
 
-type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Result<Option<Expr>>;
+type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Rewritten;
 
 /// The rules of products.
 pub(super) const PRODUCTS: &[Row<ProductRule>] = &[
-    Row::new(
-        rule("product-of-extremes", "product", "min(a, b) * max(a, b) = a * b", "none").always(),
-        ALWAYS,
-        product_of_extremes,
-    ),
-    Row::new(
-        rule("product-with-bit", "product", "b * (c * b + y) = b * (c + y)", "0 <= b <= 1")
-            .always()
-            .on_domain(),
-        ALWAYS,
-        with_bit,
-    ),
-    Row::new(
-        rule("square-of-bit", "product", "b * b = b, n * n = -n", "0 <= b <= 1, -1 <= n <= 0")
-            .always()
-            .on_domain(),
-        ALWAYS,
-        square_of_bit,
-    ),
+    row!("product-of-extremes", "product": "min(a, b) * max(a, b) = a * b"
+        if "none", always => product_of_extremes),
+    row!("product-with-bit", "product": "b * (c * b + y) = b * (c + y)"
+        if "0 <= b <= 1", always, on_domain => with_bit),
+    row!("square-of-bit", "product": "b * b = b, n * n = -n"
+        if "0 <= b <= 1, -1 <= n <= 0", always, on_domain => square_of_bit),
 ];
 
 /// Simplifies a canonical product of simplified factors.
-pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     let Node::Product(factors) = s.arena.node(e) else { return Ok(None) };
     let factors = factors.to_vec();
     first_of(s, PRODUCTS, ALWAYS, e, |s, f| f(s, &factors))
 }
 
-fn product_of_extremes(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
+fn product_of_extremes(s: &mut Simplifier<'_>, factors: &[Expr]) -> Rewritten {
     for (k, f) in factors.iter().enumerate() {
         let Node::Min(&[a, b]) = s.arena.node(*f) else { continue };
         let twin =
@@ -60,7 +48,7 @@ fn product_of_extremes(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Optio
 }
 
 /// `b * (c * b + y) = b * (c + y)` for a factor `b` that is 0 or 1, which is a term of another factor.
-fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
+fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Rewritten {
     for (k, bit) in factors.iter().enumerate() {
         // First, since the search for its other factor takes quadratic time where no factor is a bit.
         if !BIT.covers(s.bounds(*bit)) {
@@ -86,7 +74,7 @@ fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
 }
 
 /// `b * b = b` for a factor that is 0 or 1, and `n * n = -n` for one that is -1 or 0; equal factors follow one another.
-fn square_of_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
+fn square_of_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Rewritten {
     for k in (1..factors.len()).filter(|k| factors[k - 1] == factors[*k]) {
         let bounds = s.bounds(factors[k]);
         let is_negated = NEGATED_BIT.covers(bounds);

@@ -5,17 +5,13 @@ use super::sum::{have_common_term, may_cancel, shares_variables, with_term, with
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::gcd_i64;
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 use smallvec::smallvec;
 
 /// `c * (x % m) = c * z - c * m * (z / m)` for any `z` congruent to `x` modulo `m`, if the sum contains the quotient or the
 /// next digit.
-pub(super) fn remainder_recombines(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn remainder_recombines(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let Some((_, m)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
     if !shares_variables(s, terms, k) {
         return Ok(None);
@@ -49,7 +45,7 @@ pub(super) fn remainder_beside_quotient(
     e: Expr,
     terms: &[Term],
     k: usize,
-) -> Result<Option<Expr>> {
+) -> Rewritten {
     let Some((x, m)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
     let Some(step) = terms[k].coeff.checked_mul(m) else { return Ok(None) };
     let Some(minus) = step.checked_neg() else { return Ok(None) };
@@ -145,12 +141,7 @@ fn congruent_by_terms(s: &Simplifier<'_>, z: Expr, x: Expr, (factor, offset): (i
 }
 
 /// `c * (x / 2) + c * (x % 2) = c * ((x + 1) / 2)`.
-pub(super) fn halves_recombine(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn halves_recombine(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let Some((x, 2)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
     if !shares_variables(s, terms, k) {
         return Ok(None);
@@ -178,12 +169,7 @@ pub(super) fn halves_recombine(
 
 /// `c * (x % u) + c * u * (y % v) = c * ((z + u * (y - z / u)) % (u * v))` for any `z` congruent to `x` modulo `u`, or
 /// `c * ((u - 1 - z + u * (y + z / u)) % (u * v))` for one congruent to `-1 - x`, if `z / u` cancels.
-pub(super) fn digits_recombine(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn digits_recombine(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let Some((x, m)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
     let Some(step) = terms[k].coeff.checked_mul(m) else { return Ok(None) };
     for i in 0..terms.len() {
@@ -197,7 +183,7 @@ pub(super) fn digits_recombine(
     Ok(None)
 }
 
-fn join_digits(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usize) -> Result<Option<Expr>> {
+fn join_digits(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usize) -> Rewritten {
     let (low, high) = (terms[k], terms[i]);
     let Some((x, u)) = s.arena.as_mod(low.expr) else { return Ok(None) };
     let Some((y, v)) = s.arena.as_mod(high.expr) else { return Ok(None) };
@@ -230,12 +216,7 @@ fn join_digits(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
 }
 
 /// `c * m * (x / m) = c * x - c * (x % m)`, if that is cheaper.
-pub(super) fn quotient_recombines(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn quotient_recombines(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let Some((x, divisor)) = s.arena.as_floordiv(terms[k].expr) else { return Ok(None) };
     let m = gcd_i64(terms[k].coeff, divisor);
     if m < 2 {

@@ -2,34 +2,28 @@
 
 use super::by_expression::OF_QUOTIENT;
 use super::factors::Factors;
-use super::rule;
+use super::law;
 use super::sum::cheaper;
-use crate::error::Result;
 use crate::expr::{Expr, Node, Term};
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Rewritten};
 use crate::simplify::simplifier::Simplifier;
 
 pub(super) const QUOTIENT_RECOMBINES: Law =
-    rule("quotient-recombines", "sum", "m * (x / m) = x - x % m", "m > 0");
-pub(super) const DIGITS_RECOMBINE: Law = rule(
+    law("quotient-recombines", "sum", "m * (x / m) = x - x % m", "m > 0");
+pub(super) const DIGITS_RECOMBINE: Law = law(
     "digits-recombine",
     "sum",
     "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v), w % u + u * (y % v) = (u - 1 - z + u * (y + z / u)) % (u * v)",
     "u > 0, v > 0, x % u = z % u, w % u = (-1 - z) % u",
 );
 pub(super) const REMAINDER_MIRRORED: Law =
-    rule("remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0");
+    law("remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0");
 
 pub(super) const QUOTIENT_MIRRORED: Law =
-    rule("quotient-mirrored", "sum", "x / m = -1 - (-1 - x) / m", "m > 0").on_domain();
+    law("quotient-mirrored", "sum", "x / m = -1 - (-1 - x) / m", "m > 0").on_domain();
 
 /// `m * (x / m) = x - x % m`, if that is cheaper.
-pub(super) fn quotient_recombines(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn quotient_recombines(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let factors = Factors::of_term(s.arena, terms[k]);
     for (at, f) in factors.own.iter().enumerate() {
         let (_, parts) = s.arena.to_sum(*f);
@@ -82,12 +76,7 @@ pub(super) fn quotient_recombines(
 }
 
 /// `x % u + u * (x / u % v) = x % (u * v)`, if that is cheaper.
-pub(super) fn digits_recombine(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn digits_recombine(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let factors = Factors::of_term(s.arena, terms[k]);
     for (at, f) in factors.own.iter().enumerate() {
         let Node::Mod(y, v) = s.arena.node(*f) else { continue };
@@ -118,12 +107,7 @@ pub(super) fn digits_recombine(
 }
 
 /// `x % m = m - 1 - (m - 1 - x) % m`, which cancels `m`, if that is cheaper.
-pub(super) fn remainder_mirrored(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let Node::Mod(x, m) = s.arena.node(terms[k].expr) else { return Ok(None) };
     if s.arena.as_constant(m).is_some() {
         return Ok(None);
@@ -134,12 +118,7 @@ pub(super) fn remainder_mirrored(
 }
 
 /// `x / m = -1 - (-1 - x) / m`, which moves a constant out, if that is cheaper.
-pub(super) fn quotient_mirrored(
-    s: &mut Simplifier<'_>,
-    e: Expr,
-    terms: &[Term],
-    k: usize,
-) -> Result<Option<Expr>> {
+pub(super) fn quotient_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> Rewritten {
     let Node::FloorDiv(x, m) = s.arena.node(terms[k].expr) else { return Ok(None) };
     if s.arena.as_constant(m).is_some() {
         return Ok(None);
@@ -160,7 +139,7 @@ fn mirrored(
     law: &Law,
     (x, m): (Expr, Expr),
     (top, back): (Expr, Expr),
-) -> Result<Option<Expr>> {
+) -> Rewritten {
     let Term { coeff, expr } = terms[k];
     let Some(minus) = coeff.checked_neg().filter(|_| s.bounds(m).lower > 0) else { return Ok(None) };
     let Some(raw) = cheaper(s, e, terms, &[k], &[Term::new(coeff, top), Term::new(minus, back)])? else {

@@ -3,7 +3,7 @@
 use super::division::{traits, DivisorRule};
 use super::period::{completes, quotient_completed};
 use super::recombine::{congruent_dividend, Side};
-use super::{by_expression, first_of, progress, rule, Row, ALWAYS, NONLINEAR};
+use super::{by_expression, first_of, law, progress, Row, NONLINEAR};
 use crate::error::Result;
 use crate::expr::canonical::signed_residue;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
@@ -13,66 +13,19 @@ use smallvec::{smallvec, SmallVec};
 
 /// The rules of remainders by constants.
 pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
-    Row::new(
-        rule("remainder-in-period", "mod", "x % m = x - m * k", "m > 0, m * k <= x < m * (k + 1)")
-            .always()
-            .on_domain(),
-        ALWAYS,
-        in_period,
-    ),
-    Row::new(by_expression::KNOWN_QUOTIENT, ALWAYS, quotient_known),
-    Row::new(
-        rule(
-            "remainder-split",
-            "mod",
-            "n % m = (n - r) % m + r",
-            "m > 0, g divides m, g divides n - r, 0 <= r < g",
-        )
-        .if_smaller()
-        .on_domain(),
-        ALWAYS,
-        split,
-    ),
-    Row::new(
-        rule(
-            "remainder-of-quotient",
-            "mod",
-            "(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m",
-            "m > 0, d > 0, m divides c * p",
-        ),
-        NONLINEAR,
-        of_quotient,
-    ),
-    Row::new(
-        rule(
-            "remainder-expanded",
-            "mod",
-            "(y + c * (x % u)) % m = (y + c * z - c * u * (z / u)) % m, (y + c * (w % u)) % m = (y + c * (u - 1 - z + u * (z / u))) % m",
-            "u > 0, m > 0, x % u = z % u, w % u = (-1 - z) % u",
-        ),
-        NONLINEAR,
-        expanded,
-    ),
-    Row::new(
-        rule(
-            "remainder-of-completed-quotient",
-            "mod",
-            "(y + a * x + b * (x / k)) % m = (y + a * (x % k)) % m",
-            "k > 0, m > 0, m divides a * k + b",
-        ),
-        NONLINEAR,
-        quotient_completed,
-    ),
-    Row::new(
-        rule(
-            "remainder-with-carry",
-            "mod",
-            "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g",
-            "g > 0, m > 0, g divides m",
-        ),
-        NONLINEAR,
-        with_carry,
-    ),
+    row!("remainder-in-period", "mod": "x % m = x - m * k"
+        if "m > 0, m * k <= x < m * (k + 1)", always, on_domain => in_period),
+    row!(by_expression::KNOWN_QUOTIENT => quotient_known),
+    row!("remainder-split", "mod": "n % m = (n - r) % m + r"
+        if "m > 0, g divides m, g divides n - r, 0 <= r < g", if_smaller, on_domain => split),
+    row!("remainder-of-quotient", "mod": "(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m"
+        if "m > 0, d > 0, m divides c * p"; NONLINEAR => of_quotient),
+    row!("remainder-expanded", "mod": "(y + c * (x % u)) % m = (y + c * z - c * u * (z / u)) % m, (y + c * (w % u)) % m = (y + c * (u - 1 - z + u * (z / u))) % m"
+        if "u > 0, m > 0, x % u = z % u, w % u = (-1 - z) % u"; NONLINEAR => expanded),
+    row!("remainder-of-completed-quotient", "mod": "(y + a * x + b * (x / k)) % m = (y + a * (x % k)) % m"
+        if "k > 0, m > 0, m divides a * k + b"; NONLINEAR => quotient_completed),
+    row!("remainder-with-carry", "mod": "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g"
+        if "g > 0, m > 0, g divides m"; NONLINEAR => with_carry),
 ];
 
 /// Simplifies a canonical remainder of simplified operands.

@@ -1,11 +1,11 @@
 //! Laws of sums on a domain.
 
 use super::recombine_products as products;
-use super::{combine, complete, first_of, period, recombine, rule, Row, ALWAYS};
+use super::{combine, complete, first_of, law, period, recombine, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::interval::Interval;
-use crate::simplify::law::Law;
+use crate::simplify::law::{Law, Rewritten};
 use crate::simplify::simplifier::Simplifier;
 
 /// Sums with more terms than this are left as they are.
@@ -15,9 +15,9 @@ const MAX_TERMS: usize = 64;
 const MAX_TRIED_EQUALITIES: usize = 32;
 
 /// A law of a sum; its arguments are the sum and its terms.
-type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Result<Option<Expr>>;
+type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Rewritten;
 /// A law of one term of a sum; its arguments are the sum, its terms, and the index of the term.
-type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Result<Option<Expr>>;
+type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Rewritten;
 
 /// Rules of a whole sum, or of each of its terms with a given operator.
 enum Rules {
@@ -39,155 +39,65 @@ const BY_EXPRESSION: u16 = 256;
 
 /// The rules of sums, in their order.
 static RULES: &[Rules] = &[
-    Rules::Whole(&[Row::new(
-        rule("equality-substituted", "sum", "e = e + k * (f - c)", "f = c on the domain").on_domain(),
-        ALWAYS,
-        equality_substituted,
-    )]),
+    Rules::Whole(&[row!("equality-substituted", "sum": "e = e + k * (f - c)"
+            if "f = c on the domain", on_domain => equality_substituted)]),
     Rules::EachTerm(
         Tag::Mod,
         &[
-            Row::new(
-                rule(
-                    "remainder-recombines",
-                    "sum",
-                    "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)",
-                    "m > 0, x % m = z % m, y % m = (-1 - z) % m",
-                ),
-                REMAINDER | DEPENDENT,
-                recombine::remainder_recombines,
-            ),
-            Row::new(
-                rule(
-                    "halves-recombine",
-                    "sum",
-                    "x / 2 + x % 2 = (x + 1) / 2, (x + 1) / 2 - x % 2 = x / 2",
-                    "none",
-                ),
-                REMAINDER | QUOTIENT,
-                recombine::halves_recombine,
-            ),
-            Row::new(
-                products::DIGITS_RECOMBINE,
-                REMAINDER | DEPENDENT,
-                recombine::digits_recombine,
-            ),
-            Row::new(
-                rule("remainder-beside-quotient", "sum", "x % m = x - m * (x / m)", "m > 0"),
-                REMAINDER | QUOTIENT,
-                recombine::remainder_beside_quotient,
-            ),
+            row!("remainder-recombines", "sum": "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)"
+                if "m > 0, x % m = z % m, y % m = (-1 - z) % m";
+                REMAINDER | DEPENDENT => recombine::remainder_recombines),
+            row!("halves-recombine", "sum": "x / 2 + x % 2 = (x + 1) / 2, (x + 1) / 2 - x % 2 = x / 2"
+                if "none"; REMAINDER | QUOTIENT => recombine::halves_recombine),
+            row!(products::DIGITS_RECOMBINE; REMAINDER | DEPENDENT => recombine::digits_recombine),
+            row!("remainder-beside-quotient", "sum": "x % m = x - m * (x / m)"
+                if "m > 0"; REMAINDER | QUOTIENT => recombine::remainder_beside_quotient),
         ],
     ),
     Rules::EachTerm(
         Tag::FloorDiv,
-        &[Row::new(
-            products::QUOTIENT_RECOMBINES,
-            QUOTIENT,
-            recombine::quotient_recombines,
-        )],
+        &[row!(products::QUOTIENT_RECOMBINES; QUOTIENT => recombine::quotient_recombines)],
     ),
     Rules::EachTerm(
         Tag::Product,
         &[
-            Row::new(products::QUOTIENT_RECOMBINES, BY_EXPRESSION, products::quotient_recombines),
-            Row::new(products::DIGITS_RECOMBINE, BY_EXPRESSION, products::digits_recombine),
+            row!(products::QUOTIENT_RECOMBINES; BY_EXPRESSION => products::quotient_recombines),
+            row!(products::DIGITS_RECOMBINE; BY_EXPRESSION => products::digits_recombine),
         ],
     ),
     Rules::EachTerm(
         Tag::Mod,
-        &[Row::new(products::REMAINDER_MIRRORED, BY_EXPRESSION, products::remainder_mirrored)],
+        &[row!(products::REMAINDER_MIRRORED; BY_EXPRESSION => products::remainder_mirrored)],
     ),
     Rules::EachTerm(
         Tag::FloorDiv,
-        &[Row::new(products::QUOTIENT_MIRRORED, BY_EXPRESSION | QUOTIENT, products::quotient_mirrored)],
+        &[row!(products::QUOTIENT_MIRRORED; BY_EXPRESSION | QUOTIENT => products::quotient_mirrored)],
     ),
     Rules::Whole(&[
-        Row::new(
-            rule("sum-of-extremes", "sum", "min(a, b) + max(a, b) = a + b", "none"),
-            EXTREMA,
-            sum_of_extremes,
-        ),
-        Row::new(
-            rule(
-                "extrema-differ",
-                "sum",
-                "min(a + m, b + n) - min(a, b) = min(max(b - a + n, n), m)",
-                "n <= m (max alike)",
-            ),
-            EXTREMA,
-            extrema_differ,
-        ),
-        Row::new(
-            rule("extremes-apart", "sum", "max(a, b) - min(a, b) = max(a - b, b - a)", "none"),
-            EXTREMA,
-            extremes_apart,
-        ),
-        Row::new(
-            rule("extremum-term-moved-in", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)"),
-            EXTREMUM | DEPENDENT,
-            term_moved_in,
-        ),
-        Row::new(
-            rule(
-                "quotients-complete",
-                "sum",
-                "x / m + (x + g) / m + ... + (x + m - g) / m = x / g",
-                "g > 0, g divides m, a term for each multiple of g below m; one of them may be subtracted instead",
-            ),
-            QUOTIENTS,
-            complete::quotients_complete,
-        ),
-        Row::new(
-            rule(
-                "quotient-of-half",
-                "sum",
-                "x / g - x / (2 * g) = (x + g) / (2 * g), x / g - (x + g) / (2 * g) = x / (2 * g)",
-                "g > 0",
-            ),
-            QUOTIENTS,
-            complete::quotient_of_half,
-        ),
-        Row::new(
-            rule(
-                "remainders-complete",
-                "sum",
-                "x % m + (x + g) % m + ... + (x + m - g) % m = n * (x % g) + g * n * (n - 1) / 2",
-                "m = n * g, n > 1, g > 0, a term for each multiple of g below m; one of them may be subtracted instead",
-            ),
-            REMAINDERS,
-            complete::remainders_complete,
-        ),
-        Row::new(
-            rule("remainders-opposite", "sum", "x % m + -x % m = m * min(x % m, 1)", "m > 0").if_smaller(),
-            REMAINDERS,
-            complete::remainders_opposite,
-        ),
-        Row::new(
-            rule(
-                "quotients-merge",
-                "sum",
-                "a / m - b / m = (b % m + a - b) / m, a / m + b / m = (a + b - b % m) / m",
-                "m > 0",
-            ),
-            QUOTIENTS,
-            combine::quotients_merge,
-        ),
-        Row::new(
-            rule("remainder-of-values", "sum", "x = (x - k) % m + k", "m > 0, k <= x < k + m").on_domain(),
-            DEPENDENT,
-            period::remainder_of_values,
-        ),
-        Row::new(
-            products::REMAINDER_MIRRORED,
-            REMAINDER,
-            combine::remainder_mirrored,
-        ),
-        Row::new(
-            rule("products-factored", "sum", "x * f + y * (f + c) = (x + y) * f + c * y", "none"),
-            PRODUCT | DEPENDENT,
-            combine::products_factored,
-        ),
+        row!("sum-of-extremes", "sum": "min(a, b) + max(a, b) = a + b" if "none"; EXTREMA => sum_of_extremes),
+        row!("extrema-differ", "sum": "min(a + m, b + n) - min(a, b) = min(max(b - a + n, n), m)"
+            if "n <= m (max alike)"; EXTREMA => extrema_differ),
+        row!("extremes-apart", "sum": "max(a, b) - min(a, b) = max(a - b, b - a)"
+            if "none"; EXTREMA => extremes_apart),
+        row!("extremum-term-moved-in", "sum": "min(a, b) + t = min(a + t, b + t)"
+            if "none (max alike)"; EXTREMUM | DEPENDENT => term_moved_in),
+        row!("quotients-complete", "sum": "x / m + (x + g) / m + ... + (x + m - g) / m = x / g"
+            if "g > 0, g divides m, a term for each multiple of g below m; one of them may be subtracted instead";
+            QUOTIENTS => complete::quotients_complete),
+        row!("quotient-of-half", "sum": "x / g - x / (2 * g) = (x + g) / (2 * g), x / g - (x + g) / (2 * g) = x / (2 * g)"
+            if "g > 0"; QUOTIENTS => complete::quotient_of_half),
+        row!("remainders-complete", "sum": "x % m + (x + g) % m + ... + (x + m - g) % m = n * (x % g) + g * n * (n - 1) / 2"
+            if "m = n * g, n > 1, g > 0, a term for each multiple of g below m; one of them may be subtracted instead";
+            REMAINDERS => complete::remainders_complete),
+        row!("remainders-opposite", "sum": "x % m + -x % m = m * min(x % m, 1)"
+            if "m > 0", if_smaller; REMAINDERS => complete::remainders_opposite),
+        row!("quotients-merge", "sum": "a / m - b / m = (b % m + a - b) / m, a / m + b / m = (a + b - b % m) / m"
+            if "m > 0"; QUOTIENTS => combine::quotients_merge),
+        row!("remainder-of-values", "sum": "x = (x - k) % m + k"
+            if "m > 0, k <= x < k + m", on_domain; DEPENDENT => period::remainder_of_values),
+        row!(products::REMAINDER_MIRRORED; REMAINDER => combine::remainder_mirrored),
+        row!("products-factored", "sum": "x * f + y * (f + c) = (x + y) * f + c * y"
+            if "none"; PRODUCT | DEPENDENT => combine::products_factored),
     ]),
 ];
 
@@ -203,7 +113,7 @@ pub(super) fn laws() -> impl Iterator<Item = Law> {
 }
 
 /// Simplifies a canonical sum of simplified terms.
-pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
     if terms.len() > MAX_TERMS {
         return Ok(None);
@@ -256,7 +166,7 @@ fn of_each_term(
     terms: &[Term],
     tag: Tag,
     rows: &'static [Row<TermRule>],
-) -> Result<Option<Expr>> {
+) -> Rewritten {
     if !rows.iter().any(|row| row.may_apply(has)) {
         return Ok(None);
     }
@@ -284,7 +194,7 @@ pub(super) fn cheaper(
     terms: &[Term],
     gone: &[usize],
     new: &[Term],
-) -> Result<Option<Expr>> {
+) -> Rewritten {
     let constant = s.arena.constant_part(e);
     let mut all: Terms = Terms::new();
     all.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
@@ -300,7 +210,7 @@ pub(super) fn with_terms(
     terms: &[Term],
     gone: &[usize],
     new: &[Term],
-) -> Result<Option<Expr>> {
+) -> Rewritten {
     Ok(cheaper(s, e, terms, gone, new)?.map(|raw| s.simplify(raw)))
 }
 
@@ -312,7 +222,7 @@ pub(super) fn with_term(
     terms: &[Term],
     gone: &[usize],
     new: &[Term],
-) -> Result<Option<Expr>> {
+) -> Rewritten {
     let Some(raw) = cheaper(s, e, terms, gone, new)? else { return Ok(None) };
     let hides = |t: &Term| match s.arena.tag(t.expr) {
         Tag::FloorDiv => s.holds(raw, t.expr),
@@ -349,7 +259,7 @@ pub(super) fn may_cancel(s: &Simplifier<'_>, terms: &[Term], new: &[Term]) -> bo
 }
 
 /// `min(a, b) + t = min(a + t, b + t)`, if that is cheaper.
-fn term_moved_in(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
+fn term_moved_in(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Rewritten {
     let Some((tag, args)) = s.distribute_over_extremum(e)? else { return Ok(None) };
     let raw = s.arena.extremum(tag, &args)?;
     Ok(s.cheaper_form(raw, e))
@@ -357,7 +267,7 @@ fn term_moved_in(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<E
 
 /// `e = e - k * (f - c)` for a fact `f = c`, if that is cheaper.
 #[inline]
-fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
+fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Rewritten {
     if !s.ranges.facts.has_equalities {
         return Ok(None);
     }
@@ -397,7 +307,7 @@ fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<O
 }
 
 /// `c * min(a, b) + c * max(a, b) = c * a + c * b`, also where one of them is written with more arguments: those of `a`.
-fn sum_of_extremes(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+fn sum_of_extremes(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     for t in terms {
         let (Node::Min(&[a, b]) | Node::Max(&[a, b])) = s.arena.node(t.expr) else { continue };
         let turned = s.arena.tag(t.expr).opposite();
@@ -426,7 +336,7 @@ fn sum_of_extremes(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Op
 }
 
 /// `c * max(a, b) - c * min(a, b) = c * max(a - b, b - a)`.
-fn extremes_apart(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+fn extremes_apart(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     for (k, low) in terms.iter().enumerate() {
         let Node::Min(&[a, b]) = s.arena.node(low.expr) else { continue };
         let Some(coeff) = low.coeff.checked_neg() else { continue };
@@ -445,7 +355,7 @@ fn extremes_apart(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Opt
 }
 
 /// `c * min(a + m, b + n) - c * min(a, b) = c * min(max(b - a + n, n), m)`, where `a` and `b` occur once.
-fn extrema_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+fn extrema_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Rewritten {
     for (k, t) in terms.iter().enumerate() {
         for (i, _) in terms.iter().enumerate().filter(|(_, o)| Some(o.coeff) == t.coeff.checked_neg()) {
             if !s.spend(1) {
@@ -461,7 +371,7 @@ fn extrema_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Opt
 }
 
 /// `x - y` for two minima, or two maxima, whose arguments differ in pairs by constants.
-fn extremum_difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<Expr>> {
+fn extremum_difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Rewritten {
     let tag = s.arena.tag(x);
     let ((Node::Min(&[p, q]), Node::Min(&[a, b])) | (Node::Max(&[p, q]), Node::Max(&[a, b]))) =
         (s.arena.node(x), s.arena.node(y))

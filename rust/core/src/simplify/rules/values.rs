@@ -2,11 +2,12 @@
 //!
 //! The values are computed, a form of each kind is fitted to them, and a form is taken only if it has these values.
 
-use super::{first_of, rule, Row, ALWAYS};
+use super::{first_of, law, Row, ALWAYS};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, floor_div, floor_mod, gcd_i64};
 use crate::interval::Interval;
+use crate::simplify::law::Rewritten;
 use crate::simplify::simplifier::Simplifier;
 
 /// The maximal number of values of the variable.
@@ -20,32 +21,15 @@ const MIN_COST: u32 = 5;
 /// The maximal divisor in a form with a minimum of a remainder.
 const MAX_CAPPED_DIVISOR: i64 = 12;
 
-type ValueRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
+type ValueRule = fn(&mut Simplifier<'_>, Expr) -> Rewritten;
 
 /// The rules of expressions with few values.
 pub(super) const VALUES: &[Row<ValueRule>] = &[
-    Row::new(
-        rule(
-            "values-equal",
-            "any",
-            "e = f",
-            "e and f have equal values at each value of their only variable",
-        )
-        .on_domain(),
-        ALWAYS,
-        values_equal,
-    ),
-    Row::new(
-        rule(
-            "values-equal-in-sum",
-            "sum",
-            "e + y = f + y",
-            "e and f have equal values at each value of their only variable",
-        )
-        .on_domain(),
-        ALWAYS,
-        values_equal_in_sum,
-    ),
+    row!("values-equal", "any": "e = f"
+        if "e and f have equal values at each value of their only variable", on_domain => values_equal),
+    row!("values-equal-in-sum", "sum": "e + y = f + y"
+        if "e and f have equal values at each value of their only variable", on_domain
+        => values_equal_in_sum),
 ];
 
 /// A cheaper expression with the same values on the domain.
@@ -84,14 +68,14 @@ fn has_few_values(bounds: Interval) -> bool {
     near && bounds.upper.checked_sub(bounds.lower).is_some_and(|n| (1..MAX_VALUES).contains(&n))
 }
 
-fn values_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+fn values_equal(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     let Some(table) = Table::of(s, e) else { return Ok(None) };
     s.reason(table.x);
     Ok(cheapest(s, &table, e))
 }
 
 /// The terms of each variable that has several, as one expression.
-fn values_equal_in_sum(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+fn values_equal_in_sum(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     let Node::Sum(constant, terms) = s.arena.node(e) else { return Ok(None) };
     let terms = Terms::from_slice(terms);
     let bits = |s: &Simplifier<'_>, t: &Term| s.arena.variables_of(t.expr);
@@ -127,7 +111,7 @@ struct Table {
 }
 
 /// A form with the values of the table; `None` if there is none of its kind.
-type Form = fn(&mut Arena, &Table) -> Result<Option<Expr>>;
+type Form = fn(&mut Arena, &Table) -> Rewritten;
 
 /// The forms, the cheapest first, with the least cost of each.
 const FORMS: &[(u32, Form)] =
@@ -293,7 +277,7 @@ fn fold_into_last(
 // ---------------------------------------------------------------------- forms
 
 /// `a * x + b`.
-fn line(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn line(arena: &mut Arena, t: &Table) -> Rewritten {
     let d = &t.steps;
     match d.iter().all(|x| *x == d[0]) {
         true => t.line_at(arena, 0, d[0]).map(Some),
@@ -302,7 +286,7 @@ fn line(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 }
 
 /// `x * (a * x + b) + c`.
-fn square(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn square(arena: &mut Arena, t: &Table) -> Rewritten {
     let d = &t.steps;
     let bend = d.get(1).and_then(|second| second.checked_sub(d[0])).unwrap_or(0);
     if d.len() < 3
@@ -324,7 +308,7 @@ fn square(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 }
 
 /// `min(a * x + b, c * x + d)`, or the maximum.
-fn bend(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn bend(arena: &mut Arena, t: &Table) -> Rewritten {
     let d = &t.steps;
     let end = t.values.len() - 1;
     for (first, last) in [(d[0], d[end - 1]), (0, d[end - 1]), (d[0], 0), (0, 0)] {
@@ -352,7 +336,7 @@ fn two_differences(t: &Table) -> Option<(i64, i64)> {
 }
 
 /// `(a * x + b) mod m + c`.
-fn period(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn period(arena: &mut Arena, t: &Table) -> Rewritten {
     let Some((low, high)) = two_differences(t) else { return Ok(None) };
     let (Some(least), Some(greatest)) = (t.values.iter().min(), t.values.iter().max()) else {
         return Ok(None);
@@ -379,7 +363,7 @@ fn period(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 }
 
 /// `a * x + c * ((q * x + r) / d) + b`: the cheapest of both signs of `c`.
-fn steps(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn steps(arena: &mut Arena, t: &Table) -> Rewritten {
     let Some((low, high)) = two_differences(t) else { return Ok(None) };
     let Some(step) = high.checked_sub(low) else { return Ok(None) };
     let up: Vec<i64> = t.steps.iter().map(|x| i64::from(*x == high)).collect();
@@ -434,7 +418,7 @@ fn quotient_with_steps(arena: &mut Arena, t: &Table, word: &[i64]) -> Result<Opt
 }
 
 /// A form of `max(x, k)` or `min(x, k)`: the values at one end are equal.
-fn clipped(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn clipped(arena: &mut Arena, t: &Table) -> Rewritten {
     let end = t.values.len() - 1;
     let below = t.values.iter().take_while(|v| **v == t.first()).count() - 1;
     let above = end + 1 - t.values.iter().rev().take_while(|v| **v == t.last()).count();
@@ -455,7 +439,7 @@ fn clipped(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 }
 
 /// `a * min((x + q) mod m, c) + b`, or with `-x`.
-fn capped(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn capped(arena: &mut Arena, t: &Table) -> Rewritten {
     let (least, step) = (t.values.iter().min().copied().unwrap_or(0), common_step(t));
     if step == 0 {
         return Ok(None);
@@ -478,7 +462,7 @@ fn common_step(t: &Table) -> i64 {
 }
 
 /// `min((x + q) mod m, c)`, or with `-x`.
-fn least_of_period(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
+fn least_of_period(arena: &mut Arena, t: &Table) -> Rewritten {
     let cap = t.values.iter().max().copied().unwrap_or(0);
     for m in cap.saturating_add(2)..=MAX_CAPPED_DIVISOR.min(t.values.len() as i64) {
         for (sign, q) in (0..m).flat_map(|q| [(1, q), (-1, q)]) {
