@@ -62,53 +62,52 @@ pub fn list<'py>(sequence: &Any<'py>) -> PyResult<Vec<Any<'py>>> {
     sequence.try_iter().map_err(|_| refused(sequence, "a sequence"))?.collect()
 }
 
-#[derive(Clone, Copy)]
-enum Op {
-    Add,
-    Sub,
-    Mul,
-    FloorDiv,
-    CeilDiv,
-    Mod,
-    Min,
-    Max,
-}
+/// An operation of the arena on two expressions.
+type Operation = fn(&mut Arena, Expr, Expr) -> indexing_core::Result<Expr>;
 
-fn apply(arena: &mut Arena, op: Op, a: Expr, b: Expr) -> indexing_core::Result<Expr> {
-    match op {
-        Op::Add => arena.add(a, b),
-        Op::Sub => arena.sub(a, b),
-        Op::Mul => arena.mul(a, b),
-        Op::FloorDiv => arena.floordiv(a, b),
-        Op::CeilDiv => arena.ceildiv(a, b),
-        Op::Mod => arena.modulo(a, b),
-        Op::Min => arena.min(a, b),
-        Op::Max => arena.max(a, b),
-    }
-}
-
-fn binary(py: Python<'_>, op: Op, a: &Operand<'_>, b: &Operand<'_>) -> PyResult<PyExpr> {
+fn binary(py: Python<'_>, op: Operation, a: &Operand<'_>, b: &Operand<'_>) -> PyResult<PyExpr> {
     let result = workspace::with(|w| {
         let (x, y) = (a.import(&mut w.arena), b.import(&mut w.arena));
-        let e = apply(&mut w.arena, op, x, y)?;
+        let e = op(&mut w.arena, x, y)?;
         Ok(w.arena.export(&[e]))
     });
     result.map(PyExpr).raise(py)
 }
 
-fn forward(slf: &PyExpr, op: Op, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-    let py = other.py();
-    match operand(other)? {
-        Some(b) => Ok(Py::new(py, binary(py, op, &Operand::Expr(&slf.0), &b)?)?.into_any()),
-        None => Ok(py.NotImplemented()),
-    }
+/// Python's operators: with the expression on the left side, and on the right one.
+macro_rules! operators {
+    ($($left:ident $right:ident $operation:ident;)+) => {
+        #[pymethods]
+        impl PyExpr {
+            $(
+                fn $left(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
+                    operated(other, |b| binary(other.py(), Arena::$operation, &Operand::Expr(&self.0), &b))
+                }
+
+                fn $right(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
+                    operated(other, |a| binary(other.py(), Arena::$operation, &a, &Operand::Expr(&self.0)))
+                }
+            )+
+        }
+    };
 }
 
-fn backward(slf: &PyExpr, op: Op, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-    let py = other.py();
+operators! {
+    __add__ __radd__ add;
+    __sub__ __rsub__ sub;
+    __mul__ __rmul__ mul;
+    __floordiv__ __rfloordiv__ floordiv;
+    __mod__ __rmod__ modulo;
+}
+
+/// The result of an operator with another operand; NotImplemented for what is none.
+fn operated<'a>(
+    other: &'a Any<'_>,
+    result: impl FnOnce(Operand<'a>) -> PyResult<PyExpr>,
+) -> PyResult<Py<PyAny>> {
     match operand(other)? {
-        Some(a) => Ok(Py::new(py, binary(py, op, &a, &Operand::Expr(&slf.0))?)?.into_any()),
-        None => Ok(py.NotImplemented()),
+        Some(other_operand) => Ok(Py::new(other.py(), result(other_operand)?)?.into_any()),
+        None => Ok(other.py().NotImplemented()),
     }
 }
 
@@ -181,48 +180,8 @@ impl PyExpr {
         guarded(py, || workspace::released(py, text.len() / TEXT, read))?.map(PyExpr).raise_in(py, text)
     }
 
-    fn __add__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        forward(self, Op::Add, other)
-    }
-
-    fn __radd__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        backward(self, Op::Add, other)
-    }
-
-    fn __sub__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        forward(self, Op::Sub, other)
-    }
-
-    fn __rsub__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        backward(self, Op::Sub, other)
-    }
-
-    fn __mul__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        forward(self, Op::Mul, other)
-    }
-
-    fn __rmul__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        backward(self, Op::Mul, other)
-    }
-
-    fn __floordiv__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        forward(self, Op::FloorDiv, other)
-    }
-
-    fn __rfloordiv__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        backward(self, Op::FloorDiv, other)
-    }
-
-    fn __mod__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        forward(self, Op::Mod, other)
-    }
-
-    fn __rmod__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
-        backward(self, Op::Mod, other)
-    }
-
     fn __neg__(&self, py: Python<'_>) -> PyResult<PyExpr> {
-        binary(py, Op::Mul, &Operand::Expr(&self.0), &Operand::Int(-1))
+        binary(py, Arena::mul, &Operand::Expr(&self.0), &Operand::Int(-1))
     }
 
     fn __pos__(slf: Py<Self>) -> Py<Self> {
@@ -231,17 +190,17 @@ impl PyExpr {
 
     /// The quotient, rounded towards plus infinity.
     fn ceildiv(&self, other: &Any<'_>) -> PyResult<PyExpr> {
-        binary(other.py(), Op::CeilDiv, &Operand::Expr(&self.0), &need_operand(other)?)
+        binary(other.py(), Arena::ceildiv, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
     /// The smaller of the two.
     fn min(&self, other: &Any<'_>) -> PyResult<PyExpr> {
-        binary(other.py(), Op::Min, &Operand::Expr(&self.0), &need_operand(other)?)
+        binary(other.py(), Arena::min, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
     /// The greater of the two.
     fn max(&self, other: &Any<'_>) -> PyResult<PyExpr> {
-        binary(other.py(), Op::Max, &Operand::Expr(&self.0), &need_operand(other)?)
+        binary(other.py(), Arena::max, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
     /// The expression itself: all expressions are canonical.

@@ -28,7 +28,50 @@ pub fn interval_of(value: &Any<'_>) -> PyResult<Interval> {
     Ok(Interval::new(int64(&lower)?, int64(&upper)?))
 }
 
-type Answer = PyResult<Option<bool>>;
+/// Methods that take another interval, or what stands for one.
+macro_rules! with_another {
+    ($($(#[$doc:meta])* $name:ident: $result:ty = |$own:ident, $other:ident| $value:expr;)+) => {
+        #[pymethods]
+        impl PyInterval {
+            $(
+                $(#[$doc])*
+                fn $name(&self, other: &Any<'_>) -> PyResult<$result> {
+                    let ($own, $other) = (self.0, interval_of(other)?);
+                    Ok($value)
+                }
+            )+
+        }
+    };
+}
+
+with_another! {
+    __add__: PyInterval = |a, b| PyInterval(a.plus(b));
+    __radd__: PyInterval = |a, b| PyInterval(b.plus(a));
+    __sub__: PyInterval = |a, b| PyInterval(a.minus(b));
+    __rsub__: PyInterval = |a, b| PyInterval(b.minus(a));
+    __mul__: PyInterval = |a, b| PyInterval(a.times(b));
+    __rmul__: PyInterval = |a, b| PyInterval(b.times(a));
+    /// The smaller of two elements.
+    min: PyInterval = |a, b| PyInterval(a.min(b));
+    /// The greater of two elements.
+    max: PyInterval = |a, b| PyInterval(a.max(b));
+    /// The integers in both.
+    intersect: PyInterval = |a, b| PyInterval(a.intersect(b));
+    /// The least interval that holds both.
+    union: PyInterval = |a, b| PyInterval(a.union(b));
+    /// Whether each element is greater than each of `other`; None if that depends on the elements.
+    gt: Option<bool> = |a, b| a.gt(b);
+    /// `>=` of all pairs; None: it depends.
+    ge: Option<bool> = |a, b| a.ge(b);
+    /// `<` of all pairs; None: it depends.
+    lt: Option<bool> = |a, b| a.lt(b);
+    /// `<=` of all pairs; None: it depends.
+    le: Option<bool> = |a, b| a.le(b);
+    /// `==` of all pairs; None: it depends.
+    eq: Option<bool> = |a, b| a.equal(b);
+    /// `!=` of all pairs; None: it depends.
+    ne: Option<bool> = |a, b| a.not_equal(b);
+}
 
 #[pymethods]
 impl PyInterval {
@@ -61,30 +104,6 @@ impl PyInterval {
         self.0.is_empty()
     }
 
-    fn __add__(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(self.0.plus(interval_of(other)?)))
-    }
-
-    fn __radd__(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(interval_of(other)?.plus(self.0)))
-    }
-
-    fn __sub__(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(self.0.minus(interval_of(other)?)))
-    }
-
-    fn __rsub__(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(interval_of(other)?.minus(self.0)))
-    }
-
-    fn __mul__(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(self.0.times(interval_of(other)?)))
-    }
-
-    fn __rmul__(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(interval_of(other)?.times(self.0)))
-    }
-
     fn __neg__(&self) -> Self {
         PyInterval(self.0.negated())
     }
@@ -102,26 +121,6 @@ impl PyInterval {
         self.floordiv(other)
     }
 
-    /// The smaller of two elements.
-    fn min(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(self.0.min(interval_of(other)?)))
-    }
-
-    /// The greater of two elements.
-    fn max(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(self.0.max(interval_of(other)?)))
-    }
-
-    /// The integers in both.
-    fn intersect(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(self.0.intersect(interval_of(other)?)))
-    }
-
-    /// The least interval that holds both.
-    fn union(&self, other: &Any<'_>) -> PyResult<Self> {
-        Ok(PyInterval(self.0.union(interval_of(other)?)))
-    }
-
     /// Whether it holds the value, or each element of the interval.
     fn contains(&self, value: &Any<'_>) -> PyResult<bool> {
         Ok(self.0.covers(interval_of(value)?))
@@ -129,36 +128,6 @@ impl PyInterval {
 
     fn __contains__(&self, value: &Any<'_>) -> PyResult<bool> {
         self.contains(value)
-    }
-
-    /// Whether each element is greater than each of `other`; None if that depends on the elements.
-    fn gt(&self, other: &Any<'_>) -> Answer {
-        Ok(self.0.gt(interval_of(other)?))
-    }
-
-    /// `>=` of all pairs; None: it depends.
-    fn ge(&self, other: &Any<'_>) -> Answer {
-        Ok(self.0.ge(interval_of(other)?))
-    }
-
-    /// `<` of all pairs; None: it depends.
-    fn lt(&self, other: &Any<'_>) -> Answer {
-        Ok(self.0.lt(interval_of(other)?))
-    }
-
-    /// `<=` of all pairs; None: it depends.
-    fn le(&self, other: &Any<'_>) -> Answer {
-        Ok(self.0.le(interval_of(other)?))
-    }
-
-    /// `==` of all pairs; None: it depends.
-    fn eq(&self, other: &Any<'_>) -> Answer {
-        Ok(self.0.equal(interval_of(other)?))
-    }
-
-    /// `!=` of all pairs; None: it depends.
-    fn ne(&self, other: &Any<'_>) -> Answer {
-        Ok(self.0.not_equal(interval_of(other)?))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

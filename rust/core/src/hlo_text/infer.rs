@@ -16,34 +16,15 @@ use super::shape::{count_elements, Interner, Shape, ShapeId, UNBOUNDED};
 use super::tables::Attribute;
 
 /// Attributes whose values are computations.
-pub(super) const COMPUTATION_KEYS: [&str; 10] = [
-    "to_apply",
-    "calls",
-    "condition",
-    "body",
-    "branch_computations",
-    "true_computation",
-    "false_computation",
-    "called_computations",
-    "select",
-    "scatter",
+pub(super) const COMPUTATION_KEYS: &[&str] = words![
+    to_apply calls condition body branch_computations true_computation false_computation
+    called_computations select scatter
 ];
 
 /// Attributes that are `true` or `false`.
-const FLAGS: [&str; 13] = [
-    "constrain_layout",
-    "custom_call_has_side_effect",
-    "indices_are_sorted",
-    "is_associative",
-    "is_host_transfer",
-    "is_reverse",
-    "is_stable",
-    "largest",
-    "left_side",
-    "lower",
-    "unique_indices",
-    "unit_diagonal",
-    "use_global_device_ids",
+const FLAGS: &[&str] = words![
+    constrain_layout custom_call_has_side_effect indices_are_sorted is_associative is_host_transfer
+    is_reverse is_stable largest left_side lower unique_indices unit_diagonal use_global_device_ids
 ];
 
 /// An instruction whose shape is checked, and the shape that the text states.

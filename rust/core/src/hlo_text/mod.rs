@@ -1,5 +1,10 @@
 //! HLO text: parsing into flat tables over the kept text, checks of shapes, literals, printing.
 
+/// The names of attributes.
+macro_rules! words {
+    ($($word:ident)+) => { &[$(stringify!($word)),+] };
+}
+
 mod attributes;
 mod called;
 mod calls;
