@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, variable
+from indexing._core import IndexingMap, Interval, variable
 from indexing.hlo import Instruction
-from indexing.ops.operand_indexing import Indexing, OperandIndexing, unknown
+from indexing.ops.operand_indexing import Indexing, OperandIndexing, map_over, unknown
 
 
 def inverse_of_formula(
@@ -38,7 +38,7 @@ def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
         replace(v, map=_moved(v.map, whole), bounds=v.bounds or _bounds(m.map, whole, k))
         for k, v in enumerate(m.runtime_values)
     )
-    inverse = _with_results(whole, whole.results[: len(m.map.dims)])
+    inverse = map_over(whole.results[: len(m.map.dims)], whole.dims, whole.ranges, whole.runtimes, whole.constraints)
     if not values:
         inverse = inverse.simplify().remove_unused_symbols()
     return OperandIndexing(inverse, values, m.exactness, m.reason, None, m.leaf, pieces)
@@ -61,31 +61,16 @@ def _in_order(m: IndexingMap) -> IndexingMap:
     order = [*named, *(v for v in range(first, first + count) if v not in named)]
     place = {v: first + k for k, v in enumerate(order)}
     moved = [variable(place.get(v, v)) for v in range(len(m.variables))]
-    results = [e.replace_variables(moved) for e in m.results]
-    constraints = [(e.replace_variables(moved), b) for e, b in m.constraints]
-    ranges = [m.variables[v].interval for v in order]
-    return IndexingMap(_symbolic(m, results), list(m.dims), ranges, list(m.runtimes), constraints)
-
-
-def _with_results(m: IndexingMap, results: Sequence[SymbolicExpr]) -> IndexingMap:
-    return IndexingMap(_symbolic(m, results), list(m.dims), list(m.ranges), list(m.runtimes), list(m.constraints))
-
-
-def _symbolic(m: IndexingMap, results: Sequence[SymbolicExpr]) -> SymbolicMap:
-    return SymbolicMap(len(m.dims), len(m.ranges) + len(m.runtimes), list(results))
+    return map_over(m.results, m.dims, [m.variables[v].interval for v in order], m.runtimes, m.constraints, moved)
 
 
 def _moved(place: IndexingMap, inverse: IndexingMap) -> IndexingMap:
     """The place of a runtime value, from the results of the inverse, and from its runtime variables if it depends on some."""
     known, first = inverse.results, len(inverse.dims) + len(inverse.ranges)
-    runtimes = list(inverse.runtimes) if place.runtimes else []
+    runtimes = inverse.runtimes if place.runtimes else []
     own = (variable(first + k) for k in range(len(place.runtimes)))
     at = [*known[: len(place.dims)], *known[len(place.dims) :][: len(place.ranges)], *own]
-    used = [e.replace_variables(at) for e in place.results]
-    symbols = len(inverse.ranges) + len(runtimes)
-    return IndexingMap(
-        SymbolicMap(len(inverse.dims), symbols, used), list(inverse.dims), list(inverse.ranges), runtimes, []
-    )
+    return map_over(place.results, inverse.dims, inverse.ranges, runtimes, places=at)
 
 
 def _bounds(m: IndexingMap, inverse: IndexingMap, runtime: int) -> tuple[int, int] | None:

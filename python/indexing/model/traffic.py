@@ -18,7 +18,6 @@ from indexing._core import (
     Interval,
     ParametricMap,
     SymbolicExpr,
-    SymbolicMap,
     Variable,
     variable,
 )
@@ -36,6 +35,7 @@ from indexing.kernels.launch import THREAD_IDS
 from indexing.lazy import np
 from indexing.model.instruction_counts import InstructionCounts, count_instructions
 from indexing.model.reuse import Spans, reuse_of
+from indexing.ops.operand_indexing import map_over
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -242,24 +242,19 @@ def with_block_size(m: IndexingMap, most: int) -> ParametricMap:
     position = variable(3) * variable(last) + variable(0)
     places = [variable(0) if k == 0 else position if k == 3 else variable(k) for k in range(last)]
     limits = Interval(m.dims[3].lower, m.dims[3].upper)
-    conditions = [(e.replace_variables(places), i) for e, i in m.constraints]
-    conditions += [(position, limits), (variable(3) * variable(last), Interval(0, limits.upper))]
     intervals = {0: Interval(0, most - 1), 3: Interval(0, limits.upper)}  # threads may begin to do something later
     dims = [Variable(v.name, intervals.get(k, v.interval)) for k, v in enumerate(m.dims)]
     runtimes = [*m.runtimes, Variable("block", Interval(1, most))]
-    results = [e.replace_variables(places) for e in m.results]
-    symbolic = SymbolicMap(len(dims), len(m.ranges) + len(runtimes), results)
-    return IndexingMap(symbolic, dims, m.ranges, runtimes, conditions).with_parameters(block=range(1, most + 1))
+    moved = map_over(m.results, dims, m.ranges, runtimes, m.constraints, places).add_constraint(position, limits)
+    moved = moved.add_constraint(variable(3) * variable(last), Interval(0, limits.upper))
+    return moved.with_parameters(block=range(1, most + 1))
 
 
 def _in_order(m: IndexingMap, block: SymbolicExpr) -> IndexingMap:
     """The thread map of blocks that do the work of others: a permutation, to which the map's bounds do not matter."""
     ids = [variable(k) for k in range(len(THREAD_IDS))]
     ids[THREAD_IDS.index("bl_x")] = block
-    old = m.symbolic_map
-    symbolic = old.replace_dims_and_symbols(ids, [], old.num_dims, old.num_symbols)
-    constraints = [(e.replace_variables(ids), i) for e, i in m.constraints]
-    return IndexingMap(symbolic, m.dims, m.ranges, m.runtimes, constraints).simplify()
+    return map_over(m.results, m.dims, m.ranges, m.runtimes, m.constraints, ids).simplify()
 
 
 def most_updates(kernel: Kernel) -> float:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, constant, variable
 from indexing.hlo import Instruction
 
 Exactness: TypeAlias = Literal["exact", "over-approximate", "unknown"]
 Bounds: TypeAlias = tuple[int, int]
 Constraint: TypeAlias = tuple[SymbolicExpr, Bounds]
+VariableLike: TypeAlias = "Variable | Interval | tuple[str, Interval]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,28 @@ def join_reasons(*reasons: str) -> str:
 def variables(count: int, first: int = 0) -> list[SymbolicExpr]:
     """`count` consecutive variables: `variables(rank)` is an index, `variables(n, rank)` the range variables after it."""
     return [variable(first + k) for k in range(count)]
+
+
+def map_over(
+    results: Sequence[SymbolicExpr],
+    dims: Sequence[VariableLike],
+    ranges: Sequence[VariableLike] = (),
+    runtimes: Sequence[VariableLike] = (),
+    constraints: Sequence[tuple[SymbolicExpr, Interval]] = (),
+    places: Sequence[SymbolicExpr] | None = None,
+) -> IndexingMap:
+    """The map of results and constraints over variables; `places`, where given, are what their own variables stand for."""
+    if places is not None:
+        results = [e.replace_variables(places) for e in results]
+        constraints = [(e.replace_variables(places), i) for e, i in constraints]
+    return IndexingMap(
+        SymbolicMap(len(dims), len(ranges) + len(runtimes), results), dims, ranges, runtimes, constraints
+    )
+
+
+def without_dims(m: IndexingMap) -> IndexingMap:
+    """The map whose dimensions and runtime variables are range variables too: the relation of one point to all its results."""
+    return map_over(m.results, [], m.variables, [], m.constraints)
 
 
 def tensor_map(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction
+from indexing.ops.operand_indexing import map_over
 
 _OF_PARTS = frozenset({"all-gather", "all-gather-start", "reduce-scatter"})
 NO_PATTERN = "the replica groups follow no pattern that an expression states, so any replica is named"
@@ -123,18 +124,17 @@ class Members:
         dims = [Interval(0, s - 1) for s in sizes]
         if stride is None:
             last = max(max(g) for g in self.groups)
-            return IndexingMap(SymbolicMap(rank, 1, [variable(rank)]), dims, [Interval(0, last)], [], []), NO_PATTERN
+            return map_over([variable(rank)], dims, [Interval(0, last)], []), NO_PATTERN
         every = position is None
         k = variable(rank) if position is None else position
         ranges = [Interval(0, size - 1)] if every else []
         if len(self.groups) == 1:
             replica = constant(self.groups[0][0]) + k * stride
-            return IndexingMap(SymbolicMap(rank, len(ranges), [replica]), dims, ranges, [], []).simplify(), ""
+            return map_over([replica], dims, ranges, []).simplify(), ""
         own = variable(rank + len(ranges))
         replica = own + (k - (own // stride) % size) * stride
         asking = ("replica", Interval(0, max(max(g) for g in self.groups)))
-        symbolic = SymbolicMap(rank, len(ranges) + 1, [replica])
-        return IndexingMap(symbolic, dims, ranges, [asking], []).simplify(), ""
+        return map_over([replica], dims, ranges, [asking]).simplify(), ""
 
 
 def permuted_from(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> tuple[IndexingMap, str]:
@@ -148,11 +148,11 @@ def permuted_from(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> tup
         targets = sorted(target for _, target in pairs)
         if targets == list(range(targets[0], targets[-1] + 1)):
             asking = ("replica", Interval(targets[0], targets[-1]))
-            return IndexingMap(SymbolicMap(rank, 1, [own - shift]), dims, [], [asking], []), ""
+            return map_over([own - shift], dims, [], [asking]), ""
     count = len(pairs)
     rotations = {(target - source) % count for source, target in pairs}
     if len(rotations) == 1 and sorted(t for _, t in pairs) == list(range(count)):
         (shift,) = rotations
         asking = ("replica", Interval(0, count - 1))
-        return IndexingMap(SymbolicMap(rank, 1, [(own - shift) % count]), dims, [], [asking], []).simplify(), ""
-    return IndexingMap(SymbolicMap(rank, 1, [own]), dims, [Interval(0, last)], [], []), NO_PATTERN
+        return map_over([(own - shift) % count], dims, [], [asking]).simplify(), ""
+    return map_over([own], dims, [Interval(0, last)], []), NO_PATTERN

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from indexing._core import IndexingMap, PiecewiseMap, SymbolicMap, constant, variable
+from indexing._core import IndexingMap, PiecewiseMap, constant, variable
 from indexing.arguments import each, integer, optional, takes
 from indexing.errors import IndexingError, Undecided
 from indexing.hlo import Instruction, Program
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
-from indexing.ops.operand_indexing import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing, map_over, without_dims
 
 _VALUES = "runtime values decide how many different elements are read"
 
@@ -127,11 +127,9 @@ def _fixed(indexing: OperandIndexing) -> tuple[IndexingMap, bool]:
     if not m.runtimes:
         return m, False
     places = [*map(variable, range(m.num_dims + m.num_ranges)), *(constant(v.lower) for v in m.runtimes)]
-    results = [e.replace_variables(places) for e in m.results]
-    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
-    fixed = IndexingMap(SymbolicMap(m.num_dims, m.num_ranges, results), m.dims, m.ranges, [], constraints)
+    fixed = map_over(m.results, m.dims, m.ranges, [], m.constraints, places)
     runtimes = {m.num_dims + m.num_ranges + k for k in range(m.num_runtimes)}
-    moved = [e - f for e, f in zip(m.results, results, strict=True)]
+    moved = [e - f for e, f in zip(m.results, fixed.results, strict=True)]
     only_moved = all(set(e.used_variables()) <= runtimes for e in moved)
     same_for_all = all(not e.used_variables() for value in indexing.runtime_values for e in value.map.results)
     bounded = any(runtimes & set(e.used_variables()) for e, _ in m.constraints)
@@ -140,8 +138,7 @@ def _fixed(indexing: OperandIndexing) -> tuple[IndexingMap, bool]:
 
 def _for_all_values(m: IndexingMap) -> IndexingMap:
     """The map with its runtime variables as ranges: to the elements that are read for any of their values."""
-    ranges = [*m.ranges, *m.runtimes]
-    return IndexingMap(SymbolicMap(m.num_dims, len(ranges), list(m.results)), m.dims, ranges, [], m.constraints)
+    return map_over(m.results, m.dims, [*m.ranges, *m.runtimes], [], m.constraints)
 
 
 def _count(m: IndexingMap) -> int:
@@ -163,12 +160,7 @@ def _distinct(maps: Sequence[IndexingMap], sizes: Sequence[int]) -> tuple[int, i
     if len(counts) <= 1 or most == elements:
         return most, most, ""
     try:
-        union = PiecewiseMap(map(_without_dims, different)).image_count()
+        union = PiecewiseMap(map(without_dims, different)).image_count()
     except Undecided:
         return most, min(total, elements), "several maps overlap, and what they reach together can't be counted"
     return union, union, ""
-
-
-def _without_dims(m: IndexingMap) -> IndexingMap:
-    """The map whose dimensions are range variables too, as maps of outputs of different ranks have them alike."""
-    return IndexingMap(SymbolicMap(0, len(m.variables), m.results), [], m.variables, [], m.constraints)

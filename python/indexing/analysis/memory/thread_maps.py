@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, Variable
 from indexing.kernels.kernel import Dim3
 from indexing.kernels.launch import THREAD_IDS
+from indexing.ops.operand_indexing import map_over
 
 Bounds = tuple[int, int]
 
@@ -26,5 +27,4 @@ def thread_map(
     dims = [(name, Interval(0, max(size, 1) - 1)) for name, size in zip(THREAD_IDS, (*block, *grid), strict=True)]
     symbols = [(name, Interval(0, max(size, 1) - 1)) for name, size in ranges]
     conditions = [(expression, Interval(*bounds)) for expression, bounds in constraints]
-    symbolic = SymbolicMap(len(dims), len(symbols) + len(runtimes), list(results))
-    return IndexingMap(symbolic, dims, symbols, runtimes, conditions).simplify()
+    return map_over(results, dims, symbols, runtimes, conditions).simplify()

@@ -22,7 +22,7 @@ from indexing.hlo import Instruction, Program
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.hero import outputs
-from indexing.ops.operand_indexing import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing, map_over
 
 Array: TypeAlias = tuple[Instruction, int]  # an instruction and the number of its array
 MAX_MAPS = 64  # an array has at most this number of maps
@@ -213,8 +213,7 @@ class _Space:
         wide = self._widened(m)
         first = self.sequential.get(i, 0)
         results = [*wide.results, *(variable(first + k) for k in range(count))]
-        symbolic = SymbolicMap(wide.num_dims, wide.num_runtimes, results)
-        return IndexingMap(symbolic, wide.dims, [], wide.runtimes, wide.constraints)
+        return map_over(results, wide.dims, [], wide.runtimes, wide.constraints)
 
     def _whole_tiles(self, m: IndexingMap) -> Iterator[Clause]:
         """Clauses that forbid partial tiles along dimensions from which an output's index is computed, not just taken: a
@@ -228,8 +227,7 @@ class _Space:
     # ------------------------------------------------------------ maps over the space
 
     def _map(self, results: Sequence[SymbolicExpr]) -> IndexingMap:
-        dims = [Interval(0, max(d.size, 1) - 1) for d in self.dimensions]
-        return IndexingMap(SymbolicMap(len(dims), 0, results), dims)
+        return map_over(results, [Interval(0, max(d.size, 1) - 1) for d in self.dimensions])
 
     def _widened(self, m: IndexingMap) -> IndexingMap:
         """The map over all current dimensions of the space."""

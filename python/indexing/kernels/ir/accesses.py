@@ -10,10 +10,11 @@ from functools import lru_cache, reduce
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, Variable, compose, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import may_leave, subvalues, values_of
+from indexing.ops.operand_indexing import map_over
 
 Kind: TypeAlias = Literal["load", "store", "atomic"]
 #: Accesses by number, in groups, the oldest first; those of the last group may become more.
@@ -185,8 +186,7 @@ class Accesses:
         if lanes > 1:
             ranges.append(Variable(f"{VECTOR}_of_copy", Interval(0, lanes - 1)))
         data = [self._variable(k) for k in context.data]
-        symbolic = SymbolicMap(len(dims), len(ranges) + len(data), expressions)
-        return IndexingMap(symbolic, dims, ranges, data, constraints)
+        return map_over(expressions, dims, ranges, data, constraints)
 
     @property
     def intervals(self) -> list[Interval]:

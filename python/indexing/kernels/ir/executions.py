@@ -14,7 +14,7 @@ from functools import partial
 from math import log2, prod
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, compose, constant, variable
+from indexing._core import IndexingMap, SymbolicExpr, compose, constant, variable
 from indexing.hlo.layout import element_strides
 from indexing.kernels.ir.accesses import (
     BLOCK_X,
@@ -29,6 +29,7 @@ from indexing.kernels.ir.memory import Memory
 from indexing.kernels.ir.needed_values import NeededValues, path_of
 from indexing.kernels.ir.nodes import Buffer, Kernel, Ref, bodies, statements
 from indexing.kernels.ir.traversal import expressions_of, subvalues
+from indexing.ops.operand_indexing import map_over
 
 MAX_LANES = 16
 WARP, WARPS = 32, 8
@@ -369,9 +370,8 @@ def _without_unused(m: IndexingMap) -> IndexingMap:
         return m
     intervals = [v.interval for v in m.variables]
     places = [constant(intervals[k].lower) if k in unused else variable(k) for k in range(len(intervals))]
-    conditions = [(e.replace_variables(places), i) for e, i in m.constraints]
-    symbolic = SymbolicMap(m.num_dims, m.num_ranges + m.num_runtimes, list(m.results))
-    return IndexingMap(symbolic, m.dims, m.ranges, m.runtimes, conditions).simplify().remove_unused_symbols()
+    used_alone = map_over(m.results, m.dims, m.ranges, m.runtimes, m.constraints, places)
+    return used_alone.simplify().remove_unused_symbols()
 
 
 def _called(threads: IndexingMap, is_certain: bool, e: Execution) -> Execution:

@@ -16,7 +16,6 @@ from indexing._core import (
     IndexingMap,
     PiecewiseMap,
     SymbolicExpr,
-    SymbolicMap,
     Variable,
     constant,
     variable,
@@ -25,6 +24,7 @@ from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import INT64
 from indexing.kernels.verify.enumeration import first_missing, rows, values_of
 from indexing.lazy import np
+from indexing.ops.operand_indexing import map_over
 
 Shared: TypeAlias = "tuple[object, ...]"
 MAX_ITERATIONS = 256  # loops around an access are written out to at most so many
@@ -88,10 +88,7 @@ def with_constant(m: IndexingMap, number: int, value: int) -> IndexingMap:
 
 def _rewritten(m: IndexingMap, places: Sequence[SymbolicExpr], ranges: Sequence[Variable]) -> IndexingMap:
     """The map over other range variables, with its variables replaced by `places`."""
-    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
-    results = [e.replace_variables(places) for e in m.results]
-    symbols = SymbolicMap(m.num_dims, len(ranges) + m.num_runtimes, results)
-    return IndexingMap(symbols, m.dims, ranges, m.runtimes, constraints)
+    return map_over(m.results, m.dims, ranges, m.runtimes, m.constraints, places)
 
 
 @lru_cache(maxsize=CACHED)

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from indexing._core import IndexingMap, Interval, SymbolicMap, Variable, variable
+from indexing._core import IndexingMap, variable
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
 from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check, Status
 from indexing.kernels.verify.data import Dependence
+from indexing.ops.operand_indexing import without_dims
 
 UNIQUE = "unique_indices"
 MAX_STORES = 48  # an output has at most so many, since pairs of them are compared
@@ -91,15 +92,6 @@ def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
 
 def are_apart(maps: Sequence[IndexingMap]) -> bool:
     """Whether different points of the maps have different results."""
-    return all(m.is_injective() for m in maps) and all(_is_disjoint(a, b) for a, b in combinations(maps, 2))
-
-
-def _is_disjoint(a: IndexingMap, b: IndexingMap) -> bool:
-    """Whether two maps have no result in common."""
-    count = len(a.variables)
-    moved = [variable(count + k) for k in range(len(b.variables))]
-    constraints = [*a.constraints, *((e.replace_variables(moved), i) for e, i in b.constraints)]
-    for own, other in zip(a.results, b.results, strict=True):
-        constraints.append((own - other.replace_variables(moved), Interval(0, 0)))
-    dims = [Variable(f"d{k}", v.interval) for k, v in enumerate((*a.variables, *b.variables))]
-    return IndexingMap(SymbolicMap(len(dims), 0, []), dims, [], [], constraints).simplify().is_empty()
+    return all(m.is_injective() for m in maps) and all(
+        without_dims(a).is_disjoint(without_dims(b)) for a, b in combinations(maps, 2)
+    )

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import prod
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, Variable, compose, constant, variable
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Call, all_accesses, reached_elements
 from indexing.kernels.ir.memory import vector_elements
@@ -22,6 +22,7 @@ from indexing.kernels.passes.flatten import position
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference
+from indexing.ops.operand_indexing import map_over
 
 X, Y, AXES, IDS = 0, 1, 3, 6
 Key: TypeAlias = (
@@ -97,9 +98,8 @@ def _checked_vectors(old: tuple[IndexingMap, ...], new: tuple[IndexingMap, ...],
 
 def _of_vectors(m: IndexingMap, elements: int) -> IndexingMap:
     """The map to the vectors that have the elements."""
-    results = [e // elements for e in m.results]
-    symbolic = SymbolicMap(m.num_dims, len(m.variables) - m.num_dims, results)
-    return normalized(IndexingMap(symbolic, m.dims, m.ranges, m.runtimes, m.constraints).simplify())
+    vectors = map_over([e // elements for e in m.results], m.dims, m.ranges, m.runtimes, m.constraints)
+    return normalized(vectors.simplify())
 
 
 def _as_often(old: Mapping[IndexingMap, int], new: Mapping[IndexingMap, int], check: Check) -> Check:
@@ -178,12 +178,9 @@ def _of_block(m: IndexingMap) -> IndexingMap:
     places = [
         variable(count + k) if k < AXES else variable(k if k < count else k + AXES) for k in range(len(m.variables))
     ]
-    results = [e.replace_variables(places) for e in m.results]
-    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
     dims = [Variable(v.name, Interval(0, 0) if k < AXES else v.interval) for k, v in enumerate(m.dims)]
     ranges = [*(Variable(None, v.interval) for v in m.dims[:AXES]), *m.ranges]
-    symbolic = SymbolicMap(count, len(ranges) + len(m.runtimes), results)
-    return IndexingMap(symbolic, dims, ranges, m.runtimes, constraints)
+    return map_over(m.results, dims, ranges, m.runtimes, m.constraints, places)
 
 
 def _repeats(m: IndexingMap) -> int:
@@ -206,5 +203,5 @@ def renumbered(m: IndexingMap, kernel: Kernel, like: Kernel) -> IndexingMap:
         return m
     dims = [variable(k) for k in range(IDS)]
     dims[X], dims[Y] = variable(X) + variable(Y) * len(sizes[X]), constant(0)
-    renumbered = compose(IndexingMap(SymbolicMap(IDS, 0, dims), [Variable(None, i) for i in sizes]), m).simplify()
+    renumbered = compose(map_over(dims, sizes), m).simplify()
     return renumbered if renumbered.is_known_empty else normalized(renumbered)
