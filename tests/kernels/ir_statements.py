@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from indexing._core import Interval, SymbolicExpr
 from indexing.errors import IndexingError
+from indexing.kernels.ir.fragments import PANEL_PRODUCTS
 from indexing.kernels.ir.nodes import (
     Assign,
     AtomicUpdate,
@@ -202,7 +203,7 @@ class Body:
         return MatrixMultiply(kind, *self._sum_and_factors(line))
 
     def _multiply_panels(self, line: Line) -> MultiplyPanels:
-        kind, depth = line.one_of(ELEMENT_TYPES, "a type"), line.integer()
+        kind, depth = line.one_of(PANEL_PRODUCTS, "a product of panels"), line.integer()
         return MultiplyPanels(kind, *self._sum_and_factors(line), depth)
 
     def _sum_and_factors(self, line: Line) -> tuple[str, SymbolicExpr, str, SymbolicExpr, str, SymbolicExpr]:

@@ -43,7 +43,7 @@ def panel_definitions() -> Iterator[Definition]:
         types = {"LEFT": left, "RIGHT": right, "SUM": product.sums}
         instruction = "tdpbf16ps" if name == "bf16" else f"tdpb{left[0]}{right[0]}d"
         yield from read_definitions("panels_in_groups.c", NAME=name, INSTRUCTION=instruction, **types)
-        yield from read_definitions(f"panels_of_{'bf16' if name == 'bf16' else 'bytes'}.c", **types, **sizes)
+        yield from read_definitions("panels_of_bf16.c" if name == "bf16" else "panels_of_bytes.c", **types, **sizes)
 
 
 _TYPES = {**C_TYPES, "c64": "struct { float x, y; }", "c128": "struct { double x, y; }"}
