@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import all_values
 from indexing.ops.registry import REGISTRY
 from kernels import check, close, compiled, device_of_tests, launch, random_array
 
@@ -226,3 +228,40 @@ def test_moves_keep_all_bits(emitter: str, kind: str) -> None:
     (got,) = launch(kernel, [array], [computation.root.shape])
     want = np.asarray(ix.evaluate(computation.module, array.view(f"u{dtype.itemsize}").view(dtype)))
     assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(want).tobytes()
+
+
+def test_an_index_that_is_converted_many_times_is_an_index() -> None:
+    types = ["s32", "s64"] * 1000
+    chain = [f"a{k + 1} = {kind}[64] convert(a{k})" for k, kind in enumerate(types)]
+    text = "\n".join(["ENTRY e { a0 = s16[64] iota(), iota_dimension=0", *chain, "t = s64[] constant(3)"])
+    text += "\n threes = s64[64] broadcast(t), dimensions={} ROOT r = s64[64] and(a2000, threes) }"
+    kernel = ix.emit(ix.hlo.parse(text).entry, dialect="c")
+    assert not any(
+        v.opcode == "and" for s in ir.statements(kernel.lowered.body) for v in all_values(s) if isinstance(v, ir.Op)
+    )
+    (result,) = launch(kernel, [], [ix.hlo.parse(text).entry.root.shape])
+    assert (result == np.arange(64) % 4).all()
+
+
+@pytest.mark.parametrize(("steps", "is_shared"), [(3000, False), (60, True)], ids=["chain", "shared"])
+def test_the_lowest_bits_of_many_bitwise_operations_are_computed(steps: int, is_shared: bool) -> None:
+    """A fold of bits of indices looks a few operations deep: not as deep as a chain, nor along all paths of what is shared."""
+    lines = [
+        "a0 = u32[64] iota(), iota_dimension=0",
+        "n = u32[] constant(5)",
+        "five = u32[64] broadcast(n), dimensions={}",
+    ]
+    lines.append("b0 = u32[64] add(a0, five)")
+    for k in range(steps):
+        lines.append(f"a{k + 1} = u32[64] xor(a{k}, b{k if is_shared else 0})")
+        lines += [f"b{k + 1} = u32[64] or(a{k}, b{k})"] * is_shared
+    lines.append("one = u32[] constant(1) ones = u32[64] broadcast(one), dimensions={}")
+    lines.append(f"ROOT r = u32[64] and(a{steps}, ones)")
+    text = "ENTRY e { " + "\n".join(lines) + " }"
+    kernel = ix.emit(ix.hlo.parse(text).entry, dialect="c")
+    (result,) = launch(kernel, [], [ix.hlo.parse(text).entry.root.shape])
+    a = np.arange(64, dtype=np.uint32)
+    b = a + np.uint32(5)
+    for _ in range(steps):
+        a, b = a ^ b, a | b if is_shared else b
+    assert (result == a & 1).all()

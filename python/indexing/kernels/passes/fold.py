@@ -24,6 +24,7 @@ from indexing.kernels.ir.traversal import (
 )
 
 TRUE, FALSE = ir.Constant("pred", True), ir.Constant("pred", False)
+MAX_NESTED = 4  # bitwise operations, one around the other, whose lowest bits are computed of those of their operands
 
 
 def fold_constants(kernel: ir.Kernel) -> ir.Kernel:
@@ -179,15 +180,15 @@ class _Folder:
             return None
         return self._as_value(own // (1 << number.value), op.type)
 
-    def _lowest_bits(self, value: ir.Value, modulus: int) -> ir.Value | None:
-        """The remainder of an index, or of what is combined of indices bit by bit; None for other values."""
+    def _lowest_bits(self, value: ir.Value, modulus: int, nested: int = MAX_NESTED) -> ir.Value | None:
+        """The remainder of an index, or of what is combined of indices bit by bit, in few steps; None for other values."""
         own = self._expression(value)
         if own is not None:
             return self._as_value(own % modulus, value.type)
         value = self._known(value)
-        if not isinstance(value, ir.Op) or value.opcode not in ("and", "or", "xor"):
+        if not isinstance(value, ir.Op) or value.opcode not in ("and", "or", "xor") or nested == 0:
             return None
-        bits = [self._lowest_bits(operand, modulus) for operand in value.operands]
+        bits = [self._lowest_bits(operand, modulus, nested - 1) for operand in value.operands]
         known = tuple(b for b in bits if b is not None)
         return replace(value, operands=known) if len(known) == len(bits) else None
 
@@ -196,12 +197,9 @@ class _Folder:
         return self._op(ir.Op("convert", kind, (index,)))
 
     def _expression(self, value: ir.Value) -> SymbolicExpr | None:
-        """The index that a value is, as it is or converted to an integer type that has it; None for others."""
-        value = self._known(value)
-        if isinstance(value, ir.IndexValue):
-            return value.expression
-        is_converted = isinstance(value, ir.Op) and value.opcode == "convert" and self._range(value) is not None
-        return self._expression(value.operands[0]) if isinstance(value, ir.Op) and is_converted else None
+        """The index that a value is, as it is or converted to integer types that have it; None for others."""
+        source, known = self._source(value)
+        return source.expression if isinstance(source, ir.IndexValue) and known is not None else None
 
     def _known(self, value: ir.Value) -> ir.Value:
         return self.defined.get(value.name, value) if isinstance(value, ir.Ref) else value
@@ -224,15 +222,27 @@ class _Folder:
 
     def _range(self, value: ir.Value) -> Interval | None:
         """The range of an integer that is constant or an index; None for others."""
-        value = self._known(value)
+        return self._source(value)[1]
+
+    def _source(self, value: ir.Value) -> tuple[ir.Value, Interval | None]:
+        """The value that others are conversions of, and its range, if it is an integer that each of their types has."""
+        value, kinds = self._known(value), list[str]()
+        while isinstance(value, ir.Op) and value.opcode == "convert" and value.type[0] in "su":
+            kinds.append(value.type)
+            value = self._known(value.operands[0])
+        known: Interval | None = None
         if isinstance(value, ir.IndexValue):
-            return value.expression.range(self.intervals)
-        if isinstance(value, ir.Op) and value.opcode == "convert" and value.type[0] in "su":
-            known, most = self._range(value.operands[0]), _most(value.type)
-            least = -most - 1 if value.type[0] == "s" else 0
-            return known if known is not None and least <= known.lower <= known.upper <= most else None
-        number = value.value if isinstance(value, ir.Constant) and value.type[0] in "su" else None
-        return Interval(number, number) if isinstance(number, int) and number <= _most("s64") else None
+            known = value.expression.range(self.intervals)
+        elif isinstance(value, ir.Constant) and value.type[0] in "su" and isinstance(value.value, int):
+            known = Interval(value.value, value.value) if value.value <= _most("s64") else None
+        if known is None or any(known.lower < _least(k) or known.upper > _most(k) for k in kinds):
+            return value, None
+        return value, known
+
+
+def _least(kind: str) -> int:
+    """The least number of an integer type."""
+    return -_most(kind) - 1 if kind[0] == "s" else 0
 
 
 def _most(kind: str) -> int:
