@@ -337,3 +337,20 @@ def test_few_long_rows_give_what_they_should() -> None:
         got = compiled(FUSED.format(",".join(map(str, sizes)), sizes[0]), device="cpu")(x.reshape(sizes))
         e = np.exp(x.reshape(sizes) - x.reshape(sizes).max(1, keepdims=True, initial=-np.inf).astype(np.float64))
         np.testing.assert_allclose(got, e / e.sum(1, keepdims=True), rtol=2e-5)
+
+
+def test_an_output_without_elements_beside_a_reduction_of_all_has_no_rows() -> None:
+    text = """largest { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }
+    ENTRY e {
+      x = f32[2,33] parameter(0)
+      t = f32[33,2] transpose(x), dimensions={1,0}
+      none = f32[2,0] slice(t), slice={[30:33:2], [1:1]}
+      low = f32[] constant(-inf)
+      m = f32[] reduce(x, low), dimensions={0,1}, to_apply=largest
+      ROOT r = (f32[2,0], f32[33,2], f32[]) tuple(none, t, m)
+    }"""
+    computation = ix.hlo.parse(text).entry
+    assert all(ix.emit(computation, dialect=d).verify().refuted == () for d in ("c", "cuda"))
+    x = np.arange(66, dtype=np.float32).reshape(2, 33)
+    none, transposed, largest = compiled(text)(x)
+    assert none.shape == (2, 0) and (transposed == x.T).all() and largest == 65

@@ -254,6 +254,8 @@ class _Matching:
     def _sliced(self, output: Output) -> tuple[IndexingMap | None, tuple[Interval, ...] | None]:
         """The map from an index of the space to that of an output that has whole rows of it, and the window of these rows."""
         sizes, member = self.rows.shape.dimensions, output.instruction
+        if output.shape.element_count == 0:
+            return None, None
         while member.shape.is_tuple or member.shape.dimensions != sizes:
             if len(member.operands) != 1 or member.called:
                 return None, None
