@@ -11,6 +11,7 @@ import pytest
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.text import IDS
 from indexing.kernels.ir.traversal import rewrite_values
 from indexing.kernels.passes import PASSES, run_pass
 from indexing.kernels.verify import cover
@@ -18,6 +19,8 @@ from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference, first_missing, numbered
 from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.lowering import verify_steps
+from indexing.kernels.verify.translation import compare_accesses
+from ir_reader import read_kernel
 from pass_mutants import check, faults, steps, verdict
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -87,6 +90,31 @@ def test_sums_that_take_the_values_of_others_are_found() -> None:
     assert not verdict(step, step.after)
     assert mutant != step.after
     assert "reduction" in verdict(step, mutant)
+
+
+def test_a_value_that_is_loaded_in_the_place_of_another_is_found() -> None:
+    ids = "".join(f"  index {name} in [0, {31 * (name == 'th_x')}] thread\n" for name in IDS)
+    text = f"""kernel k emitter loop grid (1, 1, 1) block (32, 1, 1)
+buffer p0: f32[64] global input 0
+buffer o0: f32[32] global output 0
+entry
+{ids}  v = load.f32 p0[th_x]
+  w = load.f32 p0[th_x + 32]
+  store o0[th_x] = sub.f32(v, w)
+"""
+    before = read_kernel(text)
+    swapped = read_kernel(
+        text.replace("v = load.f32 p0[th_x]", "v = load.f32 p0[th_x + 32]", 1).replace(
+            "w = load.f32 p0[th_x + 32]", "w = load.f32 p0[th_x]"
+        )
+    )
+    renamed = read_kernel(text.replace("v = load", "a = load").replace("sub.f32(v", "sub.f32(a"))
+
+    def statuses(after: ir.Kernel) -> set[str]:
+        return {c.status for c in compare_accesses(before, after, "pass", False, False, False)}
+
+    assert statuses(swapped) == {"proved", "refuted"}
+    assert statuses(renamed) == {"proved"}
 
 
 def test_a_pass_is_named_where_its_kernel_cannot_be_proved(changed) -> None:

@@ -44,9 +44,10 @@ def compare_accesses(
     is_inlined = len(before.functions) != len(after.functions) and not may_drop_loads
     try:
         old, new = (
-            _through_functions(k) if is_inlined else _by_body(k, after, may_drop_loads, may_share_loads)
-            for k in (before, after)
+            _through_functions(k) if is_inlined else _by_body(k, after, may_share_loads) for k in (before, after)
         )
+        if not may_drop_loads:
+            old, new = _together(old, new)
     except IndexingError as error:
         yield Check("same accesses", name, "open", str(error).splitlines()[0])
         return
@@ -129,17 +130,34 @@ def _through_functions(kernel: Kernel) -> Maps:
     }
 
 
-def _by_body(kernel: Kernel, like: Kernel, by_definition: bool, by_block: bool) -> Maps:
+def _together(old: Maps, new: Maps) -> tuple[Maps, Maps]:
+    """The maps, those of loads or calls for different names together unless both kernels have the same names for them."""
+    names = [defaultdict[Key, set[str]](set) for _ in (old, new)]
+    for own, maps in zip(names, (old, new), strict=True):
+        for body, kind, buffer, definition in maps:
+            own[body, kind, buffer, ""].add(definition)
+
+    def joined(maps: Maps) -> Maps:
+        by_key: dict[Key, Counter[IndexingMap]] = defaultdict(Counter)
+        for key, counts in maps.items():
+            every = (*key[:3], "")
+            by_key[key if names[0][every] == names[1][every] else every].update(counts)
+        return {**by_key}
+
+    return joined(old), joined(new)
+
+
+def _by_body(kernel: Kernel, like: Kernel, by_block: bool) -> Maps:
     """The maps of each function and of the entry, whose threads are numbered as those of the kernel `like`.
 
-    With `by_definition`, loads and calls for different names are apart: those for one name may only go as a whole, since a
-    name that is used must be defined. With `by_block`, loads are those of whole blocks.
+    Loads and calls for different names are apart: those for one name may only go as a whole, since a name that is used must
+    be defined. With `by_block`, loads are those of whole blocks.
     """
     by_key: dict[Key, Counter[IndexingMap]] = defaultdict(Counter)
     for name, a, m, times in _maps(kernel, by_block):
         m = renumbered(m, kernel, like) if name == kernel.name else m
         if not m.is_known_empty:
-            by_key[_key(name, a, by_definition)][m] += times
+            by_key[_key(name, a)][m] += times
     return {**by_key}
 
 
@@ -159,11 +177,10 @@ def _maps(kernel: Kernel, by_block: bool) -> list[tuple[str, Access | Call, Inde
     return made
 
 
-def _key(name: str, a: Access | Call, by_definition: bool) -> Key:
+def _key(name: str, a: Access | Call) -> Key:
     if isinstance(a, Call):
-        return name, "call", a.function, a.definition * by_definition
-    is_named = by_definition and a.kind == "load" and a.width == 1
-    return name, a.kind, a.buffer, a.definition * is_named
+        return name, "call", a.function, a.definition
+    return name, a.kind, a.buffer, a.definition * (a.kind == "load" and a.width == 1)
 
 
 def _map(body: Accesses, a: Access | Call, index: tuple[SymbolicExpr, ...], is_shared: bool) -> IndexingMap:
