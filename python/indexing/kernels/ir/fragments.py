@@ -64,8 +64,8 @@ def _of_tiles(left: str, right: str, sums: str) -> PanelProduct:
     return PanelProduct((left, right), sums, 16, WIDE_BYTES, group=WORD_BYTES // size, depth_unit=LINE_BYTES // size)
 
 
-def product_of_bytes(left: str, right: str) -> str:
-    """The name of the product of panels of s8 or u8."""
+def name_of_factors(left: str, right: str) -> str:
+    """The element types of two factors by one name: the one of both, or both."""
     return "_".join(dict.fromkeys((left, right)))
 
 
@@ -73,7 +73,7 @@ PANEL_PRODUCTS: Mapping[str, PanelProduct] = {
     **{kind: _of_vectors(kind, LINE_BYTES) for kind in ("f32", "f64", "s32")},
     # One vector of a row leaves a processor with the widest ones waiting for sums.
     **{f"{kind}_wide": _of_vectors(kind, WIDE_BYTES) for kind in ("f32", "f64")},
-    **{product_of_bytes(left, right): _of_tiles(left, right, "s32") for left in INTEGERS for right in INTEGERS},
+    **{name_of_factors(left, right): _of_tiles(left, right, "s32") for left in INTEGERS for right in INTEGERS},
     "bf16": _of_tiles("bf16", "bf16", "f32"),
 }
 
@@ -104,8 +104,8 @@ class MatrixInstruction:
 
     @property
     def name(self) -> str:
-        """The element types by one name: the one of both, or both."""
-        return "_".join(dict.fromkeys(self.element_types))
+        """The element types by one name."""
+        return name_of_factors(*self.element_types)
 
     @property
     def rate_type(self) -> str:

@@ -13,7 +13,7 @@ from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import planned_product, product_in_memory, product_of, sum_type
 from indexing.kernels.epilogue import Heroes, single_hero_of
-from indexing.kernels.ir.fragments import INTEGERS, PANEL_PRODUCTS, product_of_bytes
+from indexing.kernels.ir.fragments import INTEGERS, PANEL_PRODUCTS, name_of_factors
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.convolution_expansions import convolution_of_neighbours, is_along_window
@@ -43,7 +43,7 @@ def panel_product(dot: Instruction) -> str:
     left, right = (element_type(dot.operands[k].shape.element_type) for k in planned_product(dot).operands)
     bytes_, sums = (left.compute_type, right.compute_type), sum_type(dot)
     if sums == "s32" and all(kind in INTEGERS for kind in bytes_):
-        return product_of_bytes(*bytes_)
+        return name_of_factors(*bytes_)
     return "bf16" if sums == "f32" and _is_in_bf16(left) and _is_in_bf16(right) else sums
 
 
