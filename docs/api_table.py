@@ -1,4 +1,4 @@
-"""The public names with what their documentation says first: docs/api.md is written from this (`make docs`)."""
+"""The public names, and what their documentation says first: `make docs` writes docs/api.md and stubs by this."""
 
 from __future__ import annotations
 
@@ -87,3 +87,11 @@ def api_table() -> str:
         mark = "  - " if is_member else "- "
         lines.append(f"{mark}`{name.partition('.')[2] if is_member else name}`: {first_sentence(text)}")
     return "\n".join([*lines, ""])
+
+
+def lazy_packages() -> Iterator[tuple[Path, str]]:
+    """The stubs of the packages whose names are loaded when they are asked for, and the text of each."""
+    for package in (ix, ix.runtime):
+        lines = [f"from {home} import {name} as {name}\n" for name, home in vars(package)["_homes"].items()]
+        text = "# The public names, for type checkers: `make docs` writes them from the table beside.\n\n"
+        yield Path(package.__file__).with_suffix(".pyi"), text + "".join(lines)

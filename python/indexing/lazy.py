@@ -108,12 +108,10 @@ else:
     multiprocessing = Library("multiprocessing")
 
 
-def load_later(package: str) -> None:
-    """Let the names that the stub of a package imports be loaded when they are asked for; the package is being imported."""
+def load_later(package: str, names: dict[str, str]) -> None:
+    """Let a package, which is being imported, load names when they are asked for: `names` of each module, between spaces."""
     module = sys.modules[package]
-    with open(f"{module.__file__}i", encoding="utf-8") as stub:
-        words = [line.split() for line in stub if line.startswith("from ")]
-    homes = {name: home for _, home, *_, name in words}
+    homes = {name: home for home, of_home in names.items() for name in of_home.split()}
     public = sorted(name for name in homes if not name.startswith("_"))
     vars(module).update(_homes=homes, __all__=public)
     module.__class__ = Package

@@ -1,9 +1,11 @@
 """The package's own names: what is there at once, what is loaded when it is asked for, and that nobody can tell."""
 
 import pickle
+import py_compile
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,17 @@ def test_maps_need_no_other_library() -> None:
     libraries = {"numpy", "ml_dtypes", "cuda", "pyopencl", "jax", "torch", "islpy", "z3"}
     assert not {"typing", *libraries} & loaded_by(MAPS)
     assert not libraries & loaded_by(MAPS + "both.explain(), both.simplify(certificate=True)\n")
+
+
+def test_maps_need_neither_stubs_nor_sources(tmp_path: Path) -> None:
+    package = Path(ix.__file__).parent
+    (tmp_path / "indexing").mkdir()
+    for name in ("__init__", "lazy", "errors"):
+        py_compile.compile(str(package / f"{name}.py"), str(tmp_path / "indexing" / f"{name}.pyc"))
+    core = Path(ix._core.__file__)
+    (tmp_path / "indexing" / core.name).symlink_to(core)
+    command = [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{MAPS}"]
+    subprocess.run(command, check=True)
 
 
 PROGRAMS = """

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from api_table import MODULES, api_table, entries, first_sentence, public_names
+from api_table import MODULES, api_table, entries, first_sentence, lazy_packages, public_names
 
 import indexing as ix
 
@@ -28,6 +28,13 @@ def test_a_public_module_exports_names_of_its_own(name: str) -> None:
 
 def test_the_page_of_public_names_is_current() -> None:
     assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == api_table(), "run: make docs"
+
+
+@pytest.mark.parametrize(
+    ("stub", "text"), list(lazy_packages()), ids=lambda v: v.parent.name if isinstance(v, Path) else ""
+)
+def test_the_stub_of_a_package_has_its_names(stub: Path, text: str) -> None:
+    assert stub.read_text(encoding="utf-8") == text, "run: make docs"
 
 
 def test_every_public_function_stands_on_a_page_that_explains_it() -> None:

@@ -5,4 +5,14 @@ Importing this package imports no device library; a module whose library is miss
 
 from indexing.lazy import load_later as _load_later
 
-_load_later(__name__)
+# The public names, by the module that each is loaded from when it is first asked for. `make docs` writes the stub.
+_load_later(
+    __name__,
+    {
+        "indexing.runtime.cuda": "CudaDevice",
+        "indexing.runtime.device": "Buffer Device ExchangingDevice TimingDevice",
+        "indexing.runtime.host": "Host",
+        "indexing.runtime.nvrtc": "cubin ptx",
+        "indexing.runtime.opencl": "OpenCLDevice",
+    },
+)

@@ -1,4 +1,4 @@
-# The public names, each loaded from its module when it is first asked for.
+# The public names, for type checkers: `make docs` writes them from the table beside.
 
 from indexing.runtime.cuda import CudaDevice as CudaDevice
 from indexing.runtime.device import Buffer as Buffer
