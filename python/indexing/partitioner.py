@@ -124,6 +124,10 @@ class PartitionedComputation:
 
         An instruction that no function reads is computed once for each element.
         """
+        return self.evaluations_where({})
+
+    def evaluations_where(self, known: Mapping[Instruction, int]) -> Mapping[Instruction, int]:
+        """`evaluations` of a kernel that computes roots of functions as often as is `known`, whoever reads them."""
         calls: dict[Subgraph, int] = {s: prod(s.index_sizes) for s in self.epilogues}
         counts: dict[Instruction, int] = {}
         for instruction, accesses in self._accesses.items():
@@ -133,6 +137,7 @@ class PartitionedComputation:
                 place = (self._at_one_index(reader, a), a)
                 computed[place] = max(a.evaluations(calls[reader]), computed.get(place, 0))
             counts[instruction] = sum(computed.values()) if accesses else _element_count(instruction.shape)
+            counts[instruction] = known.get(instruction, counts[instruction])
             if owner not in calls:
                 calls[owner] = counts[instruction]
         return counts

@@ -6,6 +6,7 @@ their instructions: repeating a loop for each element costs more than reading it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from indexing.hlo import Computation, Instruction, Shape
@@ -13,7 +14,7 @@ from indexing.hlo.module_cache import cached_by_signature, cached_on_module
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
-from indexing.partitioner import PartitionedComputation
+from indexing.partitioner import PartitionedComputation, partition
 
 MAX_OPERATIONS = 32  # operations for an element of a function such as a logarithm, or of a sum with its index and loads
 MAX_REPETITION = 2  # most work of what is taken as one fusion, in multiples of computing each instruction once
@@ -58,7 +59,13 @@ def element_count(instruction: Instruction) -> int:
 @cached_on_module
 def predicted_work(parts: PartitionedComputation) -> int:
     """The work of a kernel with the functions of a partition; the heroes of epilogues are computed once."""
-    return sum(_work_of_each(parts).values())
+    return sum(_work_of_each(parts, parts.evaluations).values())
+
+
+def work_where(computation: Computation, known: Mapping[Instruction, int]) -> int:
+    """The work of a kernel that computes some instructions as often as is `known`, whoever reads them."""
+    parts = partition(computation, force_roots=known)
+    return sum(_work_of_each(parts, parts.evaluations_where(known)).values())
 
 
 def repeats_itself(computation: Computation, work: int) -> bool:
@@ -68,13 +75,13 @@ def repeats_itself(computation: Computation, work: int) -> bool:
 
 def most_repeated(parts: PartitionedComputation) -> Instruction:
     """The instruction whose repetition costs the most."""
-    each = _work_of_each(parts)
+    each = _work_of_each(parts, parts.evaluations)
     return max(each, key=lambda i: each[i] - work_once(i))
 
 
-def _work_of_each(parts: PartitionedComputation) -> dict[Instruction, int]:
+def _work_of_each(parts: PartitionedComputation, evaluations: Mapping[Instruction, int]) -> dict[Instruction, int]:
     heroes = (hero for epilogue in parts.epilogues for hero in epilogue.injected)
     work = {hero: work_once(hero) for hero in heroes}
-    for instruction, count in parts.evaluations.items():
+    for instruction, count in evaluations.items():
         work[instruction] = work.get(instruction, 0) + count * element_work(instruction)
     return work

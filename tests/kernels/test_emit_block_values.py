@@ -1,8 +1,12 @@
 """The loop emitter: reductions with one result for a block, which its threads reduce together."""
 
+import re
+from math import prod
+
 import pytest
 
 import indexing as ix
+from indexing.kernels import choose_emitter
 from indexing.kernels.emitters.loop.block_values import block_reductions
 from indexing.partitioner import partition
 from kernels import as_fusion, check, check_with_threads, visits
@@ -40,6 +44,20 @@ def test_threads_of_a_block_reduce_together(sizes: tuple[int, int, int, int], is
         kernel.block[0] // 32 if is_by_warps else 1
     )  # in each block that has elements of the sample
     assert loaded.max() <= 2 * times  # for the maximum and the sum
+
+
+@pytest.mark.parametrize("sizes", [(64, 1, 4096, 100), (64, 1, 4096, 8), (4, 64, 256, 257), (16, 96, 96, 64)])
+def test_work_of_groups_is_counted_once_for_each_group(sizes: tuple[int, int, int, int]) -> None:
+    """A program is one kernel where groups repeat little: a product for each element, and what each group adds."""
+    text = re.sub(r" m = .*\n", "", scaled(*sizes)).replace("add(m, s)", "copy(s)")
+    module = ix.hlo.parse(text)
+    kernel = ix.emit(module, dialect="cuda")
+    assert kernel.emitter == "loop"
+    added = sum(visits(m, (sizes[0], sizes[3])).sum() for m in kernel.input_maps[1])
+    assert kernel.work == prod(sizes[:3]) + added
+    assert choose_emitter(module.entry, kernel.device).work == kernel.work
+    with pytest.raises(ix.UnsupportedOp, match="repeatedly"):
+        ix.emit(module, dialect="c")  # where threads share nothing
 
 
 def gated(rows: int, length: int, halves: str) -> str:

@@ -27,7 +27,7 @@ from indexing.kernels.targets import TARGETS
 from indexing.kernels.targets.target import Dialect
 from indexing.ops.bounded import check_kernel_sizes
 from indexing.partitioner import partition
-from indexing.work import MAX_REPETITION, most_repeated, predicted_work, repeats_itself
+from indexing.work import MAX_REPETITION, most_repeated, repeats_itself
 
 AnyEmitter: TypeAlias = Emitter[Any, Any]
 
@@ -154,8 +154,8 @@ class Choice:
 
     @property
     def work(self) -> int:
-        """The predicted work of the kernel."""
-        return predicted_work(self.match.parts)
+        """The predicted work of the kernel of the default plan."""
+        return self.emitter.work(self.match, self.default_plan)
 
 
 @names_largest_array

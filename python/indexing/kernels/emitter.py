@@ -17,6 +17,7 @@ from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.launch import Plan, thread_id
 from indexing.kernels.proposal import Proposal
 from indexing.partitioner import PartitionedComputation
+from indexing.work import predicted_work
 
 
 class Match(Protocol):
@@ -59,6 +60,7 @@ class Emitter(Generic[M, P]):
     - `computes(instruction, device)`: whether the emitter's kernels compute an instruction that has no element code.
     - `has_widths_in_loops`: the default `vector_width` is the plan's also where threads are loops, which compilers vectorize.
     - `block_order(plan)` is the number of the block that does the work of block `bl_x` where all knobs of order are 1.
+    - `work(match, plan)` is the predicted work of the plan's kernel.
     - `by_elements`: a thread computes its elements alone, also those that take a loop, such as sums of products.
     """
 
@@ -72,5 +74,6 @@ class Emitter(Generic[M, P]):
     by_elements: bool = False
     has_widths_in_loops: bool = False
     computes: Callable[[Instruction, Device], bool] = lambda instruction, device: False
+    work: Callable[[M, P], int] = lambda match, plan: predicted_work(match.parts)
     block_order: Callable[[P], SymbolicExpr] = lambda plan: thread_id("bl_x")
     group: Callable[[GraphFacts, Node, Device], Proposal | None] = lambda facts, seed, device: None

@@ -49,6 +49,7 @@ from indexing.ops.assemble import CONCATENATE
 from indexing.ops.element_context import Index, Value
 from indexing.ops.registry import traits_of
 from indexing.partitioner import PartitionedComputation, partition
+from indexing.work import predicted_work, work_where
 
 NAME = "loop"
 MAX_LANES = 8
@@ -226,7 +227,16 @@ def has_alternating_operands(instruction: Instruction) -> bool:
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:
     """The kernel."""
     computation = match.computation
-    return built(NAME, _hero(computation), match.parts, plan, lambda body: _Body(body, plan, computation).build())
+    kernel = built(NAME, _hero(computation), match.parts, plan, lambda body: _Body(body, plan, computation).build())
+    return replace(kernel, work=work_of_loop(match, plan))
+
+
+def work_of_loop(match: Elements, plan: LoopPlan) -> int:
+    """The predicted work: what groups of threads share is computed once for each group."""
+    if not plan.shared:
+        return predicted_work(match.parts)
+    shared = shared_reductions(match.parts, plan.block_size, plan.vector_width)
+    return work_where(match.computation, {s.reduce: plan.groups // s.threads for s in shared})
 
 
 def _hero(computation: Computation) -> Instruction:
