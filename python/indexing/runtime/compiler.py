@@ -34,8 +34,13 @@ FLAGS = (
 )
 # Flags for this machine's instructions: of most compilers, of some for ARM, and none, for cross compilers.
 PROCESSORS = (("-march=native",), ("-mcpu=native",), ())
-# Where gcc threads jumps through selections, one after another, they become branches, which it can't vectorize.
-OPTIONAL = (("-fno-thread-jumps",), ())
+# Where gcc threads jumps through selections, one after another, or moves a comparison into the branches before it, there is
+# control flow or a selection of predicates, which it can't vectorize.
+_STRAIGHT = ("-fno-thread-jumps", "-fno-tree-pre")
+# It fills short rows by `rep stos`, which takes many clocks to begin; for long ones the library's function is best.
+_FILLS = ("-mmemset-strategy=vector_loop:2048:noalign,libcall:-1:noalign",)
+# Of these, the first that a compiler knows: gcc for x86, gcc for others, and others.
+OPTIONAL = ((*_STRAIGHT, *_FILLS), _STRAIGHT, ())
 
 
 @dataclass(frozen=True, slots=True)
