@@ -105,9 +105,9 @@ def test_lanes_that_are_written_out_are_vectors() -> None:
 
 def test_elements_that_lie_apart_are_accessed_one_by_one() -> None:
     body = "  for t in [0, 127] = 0 to 128 step 1\n    v0 = load.f32 p0[t * 3]\n    v1 = {}.f32(v0)\n    store o0[t] = v1\n"
-    assert costs(body.format("exp"), 512).steps == 2 + 128 // 8 * (4 + 100 + 1) + 128 * 2
+    assert costs(body.format("exp"), 512).steps == 2 + 128 // 8 * (4 + 100 + 1) + 128 * 4
     scattered = "  for t in [0, 127] = 0 to 128 step 1\n    store o0[t * 3] = f32 0.0\n"
-    assert costs(scattered, 512).steps == pytest.approx(2 + 128 // 8 * 4 + 128 * 2)
+    assert costs(scattered, 512).steps == pytest.approx(2 + 128 // 8 * 4 + 128 * 4)
 
 
 def test_few_iterations_are_vectors_of_fewer_lanes() -> None:
@@ -121,7 +121,7 @@ def test_few_iterations_are_vectors_of_fewer_lanes() -> None:
 def test_indices_that_move_unevenly_and_guards_that_change_are_no_vectors() -> None:
     body = "  for t in [0, 127] = 0 to 128 step 1\n    v0 = load.f32 p0[{}]\n    store o0[{}] = v0\n"
     assert costs(body.format("t", "t // 8"), 128).steps == 2 + 128 * (4 + 2)
-    assert costs(body.format("t // 8", "t"), 128).steps == 2 + 128 // 8 * (4 + 1) + 128 * 2
+    assert costs(body.format("t // 8", "t"), 128).steps == 2 + 128 // 8 * (4 + 1) + 128 * 4
     assert costs(body.format("t // 128", "t"), 128).steps == 2 + 128 // 8 * (4 + 2)
     guarded = (
         "  for t in [0, 127] = 0 to 128 step 1\n"
@@ -131,8 +131,8 @@ def test_indices_that_move_unevenly_and_guards_that_change_are_no_vectors() -> N
         "      store o0[t] = v1\n"
     )
     assert costs(guarded.format("t // 32", 2), 256).steps == 2 + 128 * (4 + 2 + 102 + 32)
-    assert costs(guarded.format("t // 32", 1), 256).steps == 2 + 128 // 8 * (4 + 2 + 101) + 128 * 2  # stores by a mask
-    assert costs(guarded.format("bl_x", 2), 256).steps == 2 + 128 // 8 * (4 + 2 + 101) + 128 * 2  # single loads
+    assert costs(guarded.format("t // 32", 1), 256).steps == 2 + 128 // 8 * (4 + 2 + 101) + 128 * 4  # stores by a mask
+    assert costs(guarded.format("bl_x", 2), 256).steps == 2 + 128 // 8 * (4 + 2 + 101) + 128 * 4  # single loads
 
 
 def test_a_sum_in_one_variable_waits_for_each_turn() -> None:
@@ -234,7 +234,7 @@ def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> N
         grid=16,
         more=buffers,
     )
-    assert cost.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + (1 + 1) * 4 + 10 * 2)
+    assert cost.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + (1 + 1) * 4 + 10 * 4)
     assert (cost.lines, cost.runs) == pytest.approx(
         (1 + 10, 10)
     )  # whichever block is the last; `w0` is no more than a line
@@ -248,7 +248,7 @@ def test_a_branch_counts_as_often_as_it_is_taken() -> None:
         "        store o0[t * 5 + u * 50] = f32 0.0\n",
         size=1024,
     )
-    assert cost.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + (1 + 1) * 4 + 10 * 2))
+    assert cost.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + (1 + 1) * 4 + 10 * 4))
 
 
 def fetched(body: str, buffer: str, size: int = 1 << 20, grid: int = 1) -> tuple[float, float]:

@@ -42,6 +42,16 @@ def test_equal_values_are_computed_once() -> None:
     assert steps_of(constants + store) == pytest.approx(2 * 400 + 2 + 2)
 
 
+@pytest.mark.parametrize(
+    ("kind", "bits", "steps"), [("bf16", "u16", 4 + 6), ("f16", "u16", 18 + 24), ("f8e4m3fn", "u8", 18 + 24)]
+)
+def test_conversions_of_narrow_floats_select_among_cases_but_those_of_bf16(kind: str, bits: str, steps: int) -> None:
+    """In a warm loop of 4,096 elements, conversions of bf16 took 2 and 6 steps, those of seven other formats 14 to 30."""
+    buffers = f"buffer b0: {bits}[128] global input 1\nbuffer b1: {bits}[128] global output 1\n"
+    body = f"v0 = load.{bits} b0[t]\nv1 = encode.{bits}.{kind}(decode.f32.{kind}(v0))\nstore b1[t] = v1"
+    assert steps_of(body, buffers) == pytest.approx(1 + steps + 1)
+
+
 def test_values_that_may_have_changed_are_computed_again() -> None:
     changed = "v0 = load.f32 o0[t]\nv1 = exp.f32(v0)\nstore o0[t] = v1\nv2 = load.f32 o0[t]\nv3 = exp.f32(v2)\nstore o0[t] = v3"
     assert steps_of(changed) == pytest.approx(2 * EXP + 2 + 2)
@@ -155,7 +165,7 @@ def test_no_instruction_gathers_bytes() -> None:
     buffer = "buffer b0: {}[128] global input 1\n"
     body = "v0 = load.{} b0[(t * 3) mod 128]\nv1 = exp.f32(convert.f32(v0))\nstore o0[t] = v1"
     wide = steps_of(body.format("s32"), buffer.format("s32"))
-    assert wide == pytest.approx(1 + EXP + 1 + 8 * 2)
+    assert wide == pytest.approx(1 + EXP + 1 + 8 * 4)
     assert steps_of(body.format("u8"), buffer.format("u8")) == pytest.approx(8 * (4 + 1 + 1 + EXP + 1) - 4)
 
 

@@ -35,7 +35,7 @@ ELEMENT_UPDATE = 3  # the cost of an update in a loop that moves from element to
 GATHER = (
     32  # the cost of an access of an element that lies apart, where a guard changes: a branch, or a lane of a gather
 )
-INSERT = 2  # the cost of an access of one lane of a vector
+INSERT = 4  # the cost of an access of one lane of a vector
 
 
 @dataclass(slots=True)

@@ -38,10 +38,11 @@ STEPS = {
     **dict.fromkeys(("maximum", "minimum", "div", "sqrt"), 10),
     "rsqrt": 100,
     "expm1": 200,
-    "encode": 6,
-    "decode": 4,
     "rem": 700,
 }
+#: The steps of conversions of narrow floats, to and from f32: those of bf16 shift bits, others have cases to select from.
+CONVERSION_STEPS = {"decode": 18, "encode": 24}
+BF16_STEPS = {"decode": 4, "encode": 6}
 #: The steps of functions of integers, of which processors have no vectors.
 INTEGER_STEPS = {"div": 200, "rem": 200, "popcount": 25, "clz": 25}
 BY_CONSTANT = 10  # the steps of a division of integers by a constant, which is a product with its reciprocal
@@ -120,6 +121,8 @@ class LoopSteps:
         return None if isinstance(v, ir.Ref) or (isinstance(v, ir.Load) and v.buffer in self._written) else v
 
     def _of_operation(self, v: ir.Op) -> int:
+        if v.opcode in CONVERSION_STEPS:
+            return (BF16_STEPS if v.format == "bf16" else CONVERSION_STEPS)[v.opcode]
         is_by_constant = v.opcode in ("div", "rem") and self._is_constant(v.operands[1])
         if v.type[0] not in "su":
             return REMAINDER_BY_CONSTANT if is_by_constant and v.opcode == "rem" else STEPS.get(v.opcode, 1)
