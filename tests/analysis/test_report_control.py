@@ -254,6 +254,10 @@ def test_a_copy_that_only_keeps_an_argument_says_what_donating_it_saves() -> Non
     assert "mend: donate argument 0, `cache`, if it is needed no more" in mend
     assert mend.endswith(f"saves {seconds_text(copy.seconds)}") and "donate argument 0" in str(report)
     donated = UPDATE.replace("is_scheduled=true", "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }")
+    after = ix.analyze(
+        ix.hlo.parse(donated.replace("copy.1 = f32[4096,64]{1,0} copy(cache)", "").replace("(copy.1", "(cache")), "h100"
+    )
+    assert mend.endswith(f"saves {seconds_text(report.seconds - after.seconds)}") and "donate" not in str(after)
     assert "donate" not in str(ix.analyze(ix.hlo.parse(donated), "h100"))
     assert "donate" not in str(ix.analyze(ix.hlo.parse(UPDATE.replace("{1,0} copy", "{0,1} copy")), "h100"))
 

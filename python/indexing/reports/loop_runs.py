@@ -33,6 +33,11 @@ class LoopRuns:
         """The mean of the first run and the later ones."""
         return later + (first - later) / self.times
 
+    def seconds(self, once: KernelTime, device: Device) -> float:
+        """The mean seconds of the runs of a kernel that alone takes `once`."""
+        first, later = self.first_and_later(once, device)
+        return self.mean(first.seconds or 0.0, later.seconds or 0.0)
+
     def mean_of_plans(self, predictions: Predictions) -> Predictions:
         """Predictions whose times are the means of these runs."""
         device, demands = predictions.device, predictions.demands

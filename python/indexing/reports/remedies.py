@@ -188,9 +188,16 @@ def _seconds_in(kernel: FusionReport, operand: int, order: Sequence[int]) -> flo
 
 
 def _seconds(computation: Computation, kernel: FusionReport) -> float:
-    """The predicted seconds of a kernel of the computation; infinite if they are not modelled."""
-    seconds = predict_instruction(fusion_of(computation, kernel.origin.name), kernel.device).seconds
-    return float("inf") if seconds is None else seconds
+    """The predicted seconds of a kernel of the computation in the place of another; infinite if they are not modelled."""
+    return _seconds_of(fusion_of(computation, kernel.origin.name), kernel)
+
+
+def _seconds_of(i: Instruction, kernel: FusionReport) -> float:
+    """Those of the kernel of an instruction: the mean of its runs where the other one is in a loop."""
+    once = predict_instruction(i, kernel.device)
+    if once.seconds is None:
+        return float("inf")
+    return once.seconds if kernel.in_loop is None else kernel.in_loop.seconds(once, kernel.device)
 
 
 def with_layouts(computation: Computation, layouts: dict[int, tuple[int, ...]]) -> Computation:
@@ -310,9 +317,8 @@ def _joined(kernel: FusionReport, step: Step, others: Mapping[Instruction, Fusio
         if len(steps) != 1 or steps[0].bodies:
             continue
         text = f"compute {_what(other.origin)} in the same kernel, as `ix.compile` of both does{by_hand}"
-        seconds = predict_instruction(steps[0].instruction, kernel.device).seconds
-        if seconds is not None:
-            yield from _saving(kernel, text, seconds, (kernel.run_seconds or 0.0) + other.run_seconds)
+        seconds = _seconds_of(steps[0].instruction, kernel)
+        yield from _saving(kernel, text, seconds, (kernel.run_seconds or 0.0) + other.run_seconds)
 
 
 def _is_read_once(other: FusionReport) -> bool:
