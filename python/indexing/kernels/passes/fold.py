@@ -22,6 +22,7 @@ from indexing.kernels.ir.traversal import (
     same_block,
     values_of,
 )
+from indexing.kernels.passes.remainders import Names, floor_remainder, truncated_remainder
 
 TRUE, FALSE = ir.Constant("pred", True), ir.Constant("pred", False)
 MAX_NESTED = 4  # bitwise operations, one around the other, whose lowest bits are computed of those of their operands
@@ -146,7 +147,7 @@ class _Folder:
         first = op.operands[0]
         if op.opcode == "convert" and first.type == op.type:
             return first
-        if op.opcode in _PREDICATES and op.type == "pred":
+        if op.opcode in _PREDICATES and first.type == "pred":
             return _predicate(op)
         if _never_holds(op):
             return FALSE
@@ -158,11 +159,21 @@ class _Folder:
             return op.operands[1]
         if op.opcode in _EXTREMA and (operand := _beside_neutral(op)) is not None:
             return operand
-        if op.opcode == "select" and isinstance(first, ir.Constant):
-            return op.operands[1] if first.value else op.operands[2]
+        if op.opcode == "select":
+            return self._selected(op)
         if op.opcode == "convert" and isinstance(first, ir.Constant):
             return _converted(op, first)
         return _root(op) if op.opcode == "pow" and isinstance(first, ir.Ref) else op
+
+    def _selected(self, op: ir.Op) -> ir.Value:
+        condition = op.operands[0]
+        if isinstance(condition, ir.Constant):
+            return op.operands[1] if condition.value else op.operands[2]
+        if op.type[0] != "s":
+            return op
+        names = Names(self._known, lambda ref: ref.name not in self.mutable)
+        bits = floor_remainder(op, names)
+        return self._op(bits) if isinstance(bits, ir.Op) else truncated_remainder(op, names) or op
 
     def _bits_of_index(self, op: ir.Op) -> ir.Value | None:
         """An index that is shifted right, or its lowest bits, as an index: what is known of its terms decides some."""
@@ -221,7 +232,7 @@ class _Folder:
         return low.upper <= own.lower and own.upper <= high.lower
 
     def _range(self, value: ir.Value) -> Interval | None:
-        """The range of an integer that is constant or an index; None for others."""
+        """The range of an integer that is constant, an index or so many bits; None for others."""
         return self._source(value)[1]
 
     def _source(self, value: ir.Value) -> tuple[ir.Value, Interval | None]:
@@ -235,6 +246,9 @@ class _Folder:
             known = value.expression.range(self.intervals)
         elif isinstance(value, ir.Constant) and value.type[0] in "su" and isinstance(value.value, int):
             known = Interval(value.value, value.value) if value.value <= _most("s64") else None
+        elif isinstance(value, ir.Op) and value.opcode == "and" and value.type[0] in "su":
+            masks = [o.value for o in value.operands if isinstance(o, ir.Constant) and isinstance(o.value, int)]
+            known = Interval(0, masks[0]) if masks and 0 <= masks[0] <= _most("s64") else None
         if known is None or any(known.lower < _least(k) or known.upper > _most(k) for k in kinds):
             return value, None
         return value, known
@@ -253,7 +267,7 @@ def _most(kind: str) -> int:
 _EXTREMA = {"maximum": -math.inf, "minimum": math.inf}  # with the value that leaves every other one as it is, also NaN
 _ORDERS = frozenset({"lt", "le", "gt", "ge"})
 _BITS = frozenset({"and", "shr_arithmetic", "shr_logical"})
-_PREDICATES = frozenset({"and", "or", "not", "xor"})
+_PREDICATES = frozenset({"and", "or", "not", "xor", "eq", "ne"})
 
 
 def _mentioned(s: ir.Statement) -> Iterator[str]:
@@ -269,9 +283,12 @@ def _predicate(op: ir.Op) -> ir.Value:
         return ir.Constant("pred", not operand.value) if isinstance(operand, ir.Constant) else op
     a, b = op.operands
     for known, other in ((a, b), (b, a)):
-        if isinstance(known, ir.Constant) and op.opcode != "xor":
-            is_neutral = bool(known.value) == (op.opcode == "and")
-            return other if is_neutral else known
+        if not isinstance(known, ir.Constant):
+            continue
+        if op.opcode in ("and", "or"):
+            return other if bool(known.value) == (op.opcode == "and") else known
+        if bool(known.value) == (op.opcode == "eq"):
+            return other
     return op
 
 

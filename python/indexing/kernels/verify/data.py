@@ -63,11 +63,17 @@ def _sum(a: Interval, b: Interval) -> Interval:
     return Interval(a.lower + b.lower, a.upper + b.upper)
 
 
+def _bits(a: Interval, b: Interval) -> Interval:
+    masks = [x.upper for x in (a, b) if x.lower >= 0]
+    return Interval(0, min(masks)) if masks else INT64
+
+
 _KNOWN: dict[str, Callable[..., Interval]] = {
     "clamp": _clamped,
     "convert": lambda x: x,
     "maximum": lambda a, b: Interval(max(a.lower, b.lower), max(a.upper, b.upper)),
     "minimum": lambda a, b: Interval(min(a.lower, b.lower), min(a.upper, b.upper)),
+    "and": _bits,
     "select": lambda a, b: Interval(min(a.lower, b.lower), max(a.upper, b.upper)),
     "add": _sum,
     "sub": lambda a, b: _sum(a, Interval(-b.upper, -b.lower)),
