@@ -408,9 +408,9 @@ def test_one_pass_by_several_blocks_where_cores_would_be_idle() -> None:
     assert plan_rows(space, CPU.with_cores(count=64)).split_k > 1
 
 
-@pytest.mark.parametrize(("length", "rows"), [(8, 64), (12, 8), (48, 8), (64, 4), (128, 4)])
+@pytest.mark.parametrize(("length", "rows"), [(8, 64), (12, 64), (13, 64), (17, 8), (48, 8), (64, 4), (128, 4)])
 def test_short_rows_are_lanes_of_vectors_where_threads_are_loops(length: int, rows: int) -> None:
-    """The rows of a block of 64 threads: of a few elements each thread has one, longer ones are shared by vectors of threads."""
+    """The rows of a block of 64 threads: one for each thread if a vector has their elements, else vectors of threads share them."""
     kernel = ix.emit(ix.hlo.parse(softmax(8192, length)).entry, dialect="c")
     assert kernel.emitter == "rows" and kernel.grid[0] == 8192 // rows
 

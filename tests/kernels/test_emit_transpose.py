@@ -4,11 +4,12 @@ import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
+from indexing.kernels.emitters.loop.elements import NO_PLANES, match_elements, plan_loop
 from indexing.kernels.emitters.transpose.mapping import reading, storing
 from indexing.kernels.emitters.transpose.match import match_transpose
 from indexing.kernels.emitters.transpose.plan import plan_transpose
 from indexing.kernels.ir import nodes as ir
-from kernels import assert_written_once, check, vector_moves, visits
+from kernels import assert_written_once, check, prove, vector_moves, visits
 
 
 def moved(kind: str, sizes: tuple[int, ...], permutation: tuple[int, ...]) -> str:
@@ -175,6 +176,34 @@ def test_loops_move_short_sides_without_a_tile(sizes: tuple[int, int], emitter: 
     entry = ix.hlo.parse(moved("f32", sizes, (1, 0))).entry
     assert ix.emit(entry, "c").emitter == emitter
     assert ix.emit(entry, "cuda").emitter == ix.emit(entry, "opencl").emitter == "transpose"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "permutation", "count"),
+    [
+        *[((5, 60, 3), (0, 2, 1), 3), ((300, 4), (1, 0), 4), ((2, 9, 50, 2), (0, 3, 1, 2), 2)],
+        *[((5, 3, 60), (0, 2, 1), 1), ((300, 6), (1, 0), 1), ((5, 60, 3), (1, 2, 0), 1), ((60, 3, 2), (1, 0, 2), 1)],
+    ],
+)
+def test_loops_take_the_elements_of_few_planes_in_turn(
+    sizes: tuple[int, ...], permutation: tuple[int, ...], count: int
+) -> None:
+    """Threads read neighbouring elements in turn, and write one of each plane, if these alternate; on GPUs never."""
+    text = moved("u8", sizes, permutation)
+    entry = ix.hlo.parse(text).entry
+    plan = plan_loop(match_elements(entry), portable_device("c"))
+    assert plan.planes.count == count
+    assert plan_loop(match_elements(entry), portable_device("cuda")).planes == NO_PLANES
+    assert plan_loop(match_elements(entry), portable_device("c"), vector_width=2).planes == NO_PLANES
+    check(text)
+    kernel = ix.emit(entry, "c")
+    prove(kernel)
+    assert_written_once(kernel, [entry.root.shape])
+    assert (visits(kernel.thread_to_input(0), sizes) == 1).all()
+    if count > 1:
+        here, there = ([int(x) for x in kernel.thread_to_input(0).evaluate([t, 0, 0, 0, 0, 0])] for t in (0, 1))
+        assert there == [*here[:-1], here[-1] + 1]
+        assert plan.block_size % count == 0
 
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])

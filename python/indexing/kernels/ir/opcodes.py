@@ -126,5 +126,5 @@ ATOMIC_FLOATS = frozenset({"add", "maximum", "minimum"})
 #: Opcodes that targets write as an operator, or as a few.
 OPERATORS = frozenset(
     "add sub mul div maximum minimum neg sign abs mul_add clamp and or xor not shl shr_logical shr_arithmetic eq ne lt le gt "
-    "ge select copysign is_finite complex real imag convert saturate bits from_bits sqrt".split()
+    "ge select copysign is_finite complex real imag convert saturate bits from_bits sqrt ceil floor trunc round_even".split()
 )

@@ -16,6 +16,7 @@ for group: th_x = 2 * group: v = x[group]; o[2 * group] = v; th_x = 2 * group + 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -45,7 +46,7 @@ Decisions: TypeAlias = "Mapping[ir.Within, bool]"
 
 
 def split_loops(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with innermost thread loops split at the threads where their conditions change."""
+    """The kernel with thread loops split at the threads where their conditions change."""
     splitting = _Splitter(kernel)
     body = replace_loops(kernel.body, splitting.loop)
     return kernel if body is kernel.body else replace(kernel, body=body, variables=tuple(splitting.names.variables))
@@ -97,6 +98,7 @@ class _Splitter:
         self.memory = Memory(kernel)
         self.local = {b.name for b in kernel.buffers if b.space == "local"}
         inner = list(ir.statements(kernel.body))
+        self.touched = self._touched(inner)
         self.ordered = {m for s in inner for m in self.memory.written(s)} & {
             m for s in inner for m in self.memory.read(s)
         }
@@ -135,11 +137,25 @@ class _Splitter:
         return (segment,) if cuts is None else tuple(self._segments(segment, cuts, {}))
 
     def _is_plain(self, body: ir.Block) -> bool:
-        """Whether a body has neither loops nor accesses whose order over threads matters."""
+        """Whether a body has no accesses whose order over threads matters, and runs to its end."""
         inner = list(ir.statements(body))
-        if may_leave(body) or any(isinstance(s, ir.For) for s in inner):
-            return False
-        return not self._ordered_in(inner) - self._own_cells(inner)
+        return not may_leave(body) and not self._ordered_in(inner) - self._own_cells(inner) - self._private(inner)
+
+    def _private(self, body: Sequence[ir.Statement]) -> set[str]:
+        """The local arrays that nothing outside of a body touches: each thread fills its own."""
+        touched, inner = self._touched(body), {X, *(s.variable for s in body if isinstance(s, ir.LetIndex))}
+        return {
+            name
+            for name, indices in _indices(body).items()
+            if name in self.local
+            and () not in indices
+            and touched[name] == self.touched[name]
+            and inner.isdisjoint(v for index in indices for e in index for v in e.used_variables())
+        }
+
+    def _touched(self, body: Sequence[ir.Statement]) -> Counter[str]:
+        """The number of statements that touch a memory."""
+        return Counter(m for s in body for m in {*self.memory.read(s), *self.memory.written(s)})
 
     def _keeps(self, body: ir.Block) -> bool:
         """Whether threads of a plain body change values that they keep."""
@@ -151,15 +167,7 @@ class _Splitter:
 
     def _own_cells(self, body: Sequence[ir.Statement]) -> set[str]:
         """The arrays of kept values, of which a thread of a body accesses its own element alone."""
-        indices: dict[str, set[ir.Index]] = {}
-        for s in body:
-            for load in loads_of(s):
-                indices.setdefault(load.buffer, set()).add(load.index)
-            if isinstance(s, ir.Store):
-                indices.setdefault(s.buffer, set()).add(s.index)
-            for move in moves(s):
-                indices.setdefault(move.buffer, set()).add(())
-        own = {name: index for name, (index, *others) in indices.items() if not others and len(index) == 1}
+        own = {name: index for name, (index, *others) in _indices(body).items() if not others and len(index) == 1}
         inner = {s.variable for s in body if isinstance(s, ir.LetIndex)}
         return {
             name
@@ -168,12 +176,15 @@ class _Splitter:
         }
 
     def _conditions(self, body: ir.Block) -> dict[ir.Within, SymbolicExpr]:
-        """The conditions of a body on indices that are not data, with their expressions over what is known before it."""
+        """The conditions of a body on indices that are neither data nor turns of its loops, with their expressions over what is
+        known before it.
+        """
+        unknown = self.data | {s.variable for s in ir.statements(body) if isinstance(s, ir.For)}
         whole = (
             (c, self.names.simplified(with_definitions(c.expression, self.definitions)))
             for c in conditions_on_indices(body)
         )
-        return {c: e for c, e in whole if self.data.isdisjoint(e.used_variables())}
+        return {c: e for c, e in whole if unknown.isdisjoint(e.used_variables())}
 
     # ------------------------------------------------------------ conditions that repeat from thread to thread
 
@@ -305,6 +316,19 @@ class _Splitter:
         return replace(
             loop, start=start, stop=loop.stop if stop is None else self.names.simplified(loop.stop.min(place + stop))
         )
+
+
+def _indices(body: Sequence[ir.Statement]) -> dict[str, set[ir.Index]]:
+    """The indices at which a body accesses each buffer; none of an access to several elements."""
+    indices: dict[str, set[ir.Index]] = {}
+    for s in body:
+        for load in loads_of(s):
+            indices.setdefault(load.buffer, set()).add(load.index)
+        if isinstance(s, ir.Store):
+            indices.setdefault(s.buffer, set()).add(s.index)
+        for move in moves(s):
+            indices.setdefault(move.buffer, set()).add(())
+    return indices
 
 
 def _decisions(

@@ -16,6 +16,7 @@ from indexing.kernels.ir.traversal import (
     names_in,
     subvalues,
 )
+from indexing.ops.element_types import element_type
 from indexing.walks import reached
 
 AXES = 3
@@ -25,6 +26,13 @@ MIN_LANES = 8  # a loop of as many turns has vectors of its own, unless each tur
 FUNCTIONS = frozenset(
     "exp expm1 log log1p logistic sin cos tan sinh cosh tanh cbrt acos acosh asin asinh atan atanh erf pow atan2".split()
 )
+SLOW_ALONE = frozenset(("div", "maximum", "minimum"))  # if of floats: extrema ask for NaN and -0
+VECTOR_ROWS = (
+    2,
+    3,
+    4,
+    8,
+)  # compilers load rows of so many elements as vectors of all first ones, all second ones, and so on
 
 
 def tiles_of_sums(kernel: ir.Kernel) -> frozenset[str]:
@@ -142,10 +150,14 @@ class Uniformity:
     def _functions(self, loop: ir.For) -> int:
         """The number of functions that a short loop computes, without those of callees."""
         turns = ir.iterations_of(loop)
-        if turns is None or turns > MAX_SHORT or (turns >= MIN_LANES and not _carries(loop)):
+        if turns is None or turns > MAX_SHORT or (turns >= MIN_LANES and self._has_own_vectors(loop)):
             return 0
         values = (part for s in ir.statements(loop.body) for part in all_values(s))
-        return sum(isinstance(v, ir.Op) and v.opcode in FUNCTIONS for v in values)
+        return sum(isinstance(v, ir.Op) and _gains_by_vectors(v, turns) for v in values)
+
+    def _has_own_vectors(self, loop: ir.For) -> bool:
+        """Whether compilers make vectors of a loop: no turn waits for the last, or reads what threads keep side by side."""
+        return not _carries(loop) and not any(map(self._is_local, ir.statements(loop.body)))
 
     def _is_local(self, s: ir.Statement) -> bool:
         """Whether a statement accesses a local array."""
@@ -176,6 +188,12 @@ class Uniformity:
         lowest[0] += 1
         distance = abs(int(resolved.evaluate(lowest)) - int(here)) if self.kernel.block[0] > 1 else 0
         return "same" if distance == 0 else "adjacent" if distance == width else "apart"
+
+
+def _gains_by_vectors(v: ir.Op, turns: int) -> bool:
+    """Whether an operation takes far longer outside of vectors, which a loop of so many turns over elements has not."""
+    is_slow = turns not in VECTOR_ROWS and v.opcode in SLOW_ALONE and element_type(v.type).kind == "float"
+    return is_slow or v.opcode in FUNCTIONS
 
 
 def _carries(loop: ir.For) -> bool:

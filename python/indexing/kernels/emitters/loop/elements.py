@@ -2,7 +2,8 @@
 
 A thread computes `vector_width` neighbouring elements; inputs that are read at neighbouring, aligned positions are loaded as
 one vector, and outputs are stored as one; the remaining elements are computed one by one. If the grid would exceed
-`max_blocks`, blocks loop over several chunks.
+`max_blocks`, blocks loop over several chunks. Where threads are loops, neighbouring ones take the elements of few planes in
+turn, if these alternate in what is transposed to them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from indexing.kernels.emitters.loop.block_values import (
 )
 from indexing.kernels.emitters.reduction.accumulators import ThreadGroup, shared_bytes, value_bytes
 from indexing.kernels.emitters.reduction.together import reduced_together
+from indexing.kernels.emitters.transpose.match import merged_groups
 from indexing.kernels.epilogue import single_hero_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
@@ -43,6 +45,7 @@ from indexing.kernels.launch import (
     thread_id,
 )
 from indexing.kernels.linear import block_of_rows
+from indexing.kernels.passes.uniform import VECTOR_ROWS
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import WIDTHS, bytes_beside, is_light, lanes, widest_vector
 from indexing.ops.assemble import CONCATENATE
@@ -57,9 +60,26 @@ MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, 
 
 
 @dataclass(frozen=True, slots=True)
+class Planes:
+    """`count` planes of `size` elements each, one behind the other in memory, whose elements are taken in turn."""
+
+    count: int
+    size: int
+
+    def place(self, number: SymbolicExpr) -> SymbolicExpr:
+        """The position in memory of the element with a number: all first elements come first, then all second ones, ..."""
+        both = self.count * self.size
+        return number // both * both + number % self.count * self.size + number // self.count % self.size
+
+
+NO_PLANES = Planes(1, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class LoopPlan:
     """Launch dimensions and knobs: `groups` vectors of `vector_width` elements, of which each block takes `chunks` chunks. The
-    threads of a block share the results of `shared` reductions, by so much shared memory.
+    threads of a block share the results of `shared` reductions, by so much shared memory. Neighbouring elements are those of
+    all `planes` in turn.
     """
 
     count: int
@@ -69,6 +89,7 @@ class LoopPlan:
     chunks: int
     shared: int = 0
     shared_bytes: int = 0
+    planes: Planes = NO_PLANES
 
     @property
     def grid(self) -> Dim3:
@@ -141,13 +162,19 @@ def _planned(
     """The plan with vectors of that width, if outputs have them."""
     shapes = match.computation.root.shape.leaves
     width = width if _has_vectors(shapes, width) else 1
+    planes = _planes(match.computation) if width == 1 and not TARGETS[device.dialect].has_threads else NO_PLANES
     if block_size is None:
-        block_size = block_of_rows(_rows(shapes[0], width), device)
+        rows = (
+            [count // (planes.size * planes.count), planes.size, planes.count]
+            if planes != NO_PLANES
+            else _rows(shapes[0], width)
+        )
+        block_size = block_of_rows(rows, device)
     check_knob("block_size", block_size, 1, device.limits.block_size)
     groups = max(-(-count // width), 1)
     blocks = -(-groups // block_size)
     chunks = -(-blocks // max_blocks)
-    plan = LoopPlan(count, width, block_size, -(-blocks // chunks), chunks)
+    plan = LoopPlan(count, width, block_size, -(-blocks // chunks), chunks, planes=planes)
     if not TARGETS[device.dialect].has_threads or chunks > 1 or block_size & (block_size - 1):
         return plan
     shared = list(shared_reductions(match.parts, block_size, width))
@@ -222,6 +249,22 @@ def has_alternating_operands(instruction: Instruction) -> bool:
         return False
     (d,) = instruction.ints("dimensions")
     return d == major_to_minor(instruction.shape)[-1] and MAX_LANES % instruction.shape.dimensions[d] == 0
+
+
+def _planes(computation: Computation) -> Planes:
+    """The planes of the transpose that every output follows, if their elements alternate in its operand."""
+    heroes = single_hero_of(computation, gives_planes)
+    groups = merged_groups(heroes.first) if heroes is not None else None
+    return NO_PLANES if groups is None else Planes(groups.sizes[groups.x], groups.sizes[groups.y])
+
+
+def gives_planes(instruction: Instruction) -> bool:
+    """Whether it is a transpose of alternating elements to a few whole planes, for whose elements compilers make vectors."""
+    groups = merged_groups(instruction)
+    if groups is None or groups.run is not None or groups.sizes[groups.x] not in VECTOR_ROWS:
+        return False
+    operand, result = instruction.operands[0].shape, instruction.shape
+    return groups.y == groups.x - 1 and prod(operand.dimensions) == prod(result.dimensions)
 
 
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:
@@ -300,7 +343,8 @@ class _Body:
         with lanes(body, width) as lane:
             position = body.scope.simplify(group * width + lane)
             with guarded(body, body.within(position, 0, self.plan.count - 1)), body.base_scope():
-                self._element(*body.inside((position,), (self.plan.count,)))
+                (number,) = body.inside((position,), (self.plan.count,))
+                self._element(body.scope.simplify(self.plan.planes.place(number)))
 
     def _element(self, position: SymbolicExpr) -> None:
         """Build the element at `position` in memory of every output that has one there."""

@@ -253,6 +253,8 @@ def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Devi
     if d.kind == "column":
         most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
         threads = max(power_of_two(groups // MIN_LOADS), min(WARP, most))
+    elif width == 1 and groups <= device.cores.lanes and not TARGETS[device.dialect].has_threads:
+        return 1  # rows become lanes
     elif width == 1 and groups <= MAX_SHORT_LOOPED and not TARGETS[device.dialect].has_threads:
         threads = _threads_of_short_row(groups, device)
     else:
@@ -264,14 +266,10 @@ def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Devi
 
 
 def _threads_of_short_row(elements: int, device: Device) -> int:
-    """The threads of a short row where threads are loops, whose steps become lanes of vectors.
-
-    Those of several rows do, if compilers can reorder their elements: a thread a row. Else a vector of a row
-    is taken at once, or a narrower one if the row has few, so that few steps combine its lanes.
+    """The threads of a row of a few vectors where threads are loops: as many elements are taken at once as a vector has, or
+    half as many if the row has few, so that few steps combine its lanes.
     """
     lanes = device.cores.lanes
-    if elements <= lanes and elements == power_of_two(elements):
-        return 1
     return lanes if elements >= 4 * lanes else lanes // 2
 
 
