@@ -38,6 +38,7 @@ MODULES = {
     "ops/dynamic.py": "tests/ops/test_ops_indexed.py",
     "ops/slice_starts.py": "tests/ops/test_ops_indexed.py",
     "ops/gather.py": "tests/ops/test_ops_indexed.py",
+    "ops/indexed_slices.py": "tests/ops/test_ops_indexed.py",
     "ops/scatter.py": "tests/ops/test_ops_indexed.py",
     "ops/window.py": "tests/ops/test_ops_window.py",
     "ops/window_index.py": "tests/ops/test_ops_contraction.py",
