@@ -164,11 +164,9 @@ def test_arrays_of_more_elements_than_a_grid_has_blocks() -> None:
 
 
 def test_work_of_which_no_kernel_is_known() -> None:
-    actual = predict_work(H100, 3352.32e9 * 0.9, launches=2)
-    assert (actual.seconds, actual.limit) == (pytest.approx(1 + 2 * 3.6e-6), "memory")
+    actual = predict_work(H100, 3352.32e9 * 0.9)
+    assert (actual.seconds, actual.limit) == (pytest.approx(1 + 3.6e-6), "memory")
     assert predict_work(H100, 1.0, {"f32": H100.flops("f32")}).limit == "arithmetic"
-    exact, fast = (predict_work(H100, 0.0, {"bf16": 1e15}, matrix=m).seconds for m in (False, True))
-    assert exact / fast == pytest.approx(H100.matrix_flops("bf16") / H100.flops("bf16"), rel=0.01)
     assert predict_work(ix.find_device("cpu"), 0.0, {"f32": 1e9}).limit == "arithmetic"
     assert predict_work(H100, 8.0).limit == "launch"
 

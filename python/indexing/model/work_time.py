@@ -22,30 +22,15 @@ class WorkTime:
     limit: Limit
 
 
-def predict_work(
-    device: Device,
-    bytes_moved: float,
-    flops: Mapping[str, float] | None = None,
-    launches: int = 1,
-    matrix: bool = False,
-) -> WorkTime:
-    """The least time of kernels that move so many bytes of device memory and do `flops` operations by element type (a
-    multiply-add is two), with `matrix` on the matrix units where they have the type.
-
-    Launches take their time one after another; the longer of memory and arithmetic hides the other.
+def predict_work(device: Device, bytes_moved: float, flops: Mapping[str, float] | None = None) -> WorkTime:
+    """The least time of a kernel that moves so many bytes of device memory and does `flops` operations by element type (a
+    multiply-add is two): the longer of memory and arithmetic hides the other.
     """
-    fixed = launches * device.launch_seconds
+    fixed = device.launch_seconds
     memory = bytes_moved / device.reached_bandwidth
-    arithmetic = sum(count / _rate(device, kind, matrix) for kind, count in (flops or {}).items())
+    arithmetic = sum(count / scalar_rate(device, kind) for kind, count in (flops or {}).items())
     parts: tuple[tuple[float, Limit], ...] = ((fixed, "launch"), (memory, "memory"), (arithmetic, "arithmetic"))
     return WorkTime(fixed + max(memory, arithmetic), max(parts)[1])
-
-
-def _rate(device: Device, element_type: str, matrix: bool) -> float:
-    """Operations per second of the device's units for a type."""
-    if matrix and element_type in device.rates.matrix:
-        return device.matrix_flops(element_type)
-    return scalar_rate(device, element_type)
 
 
 def scalar_rate(device: Device, element_type: str) -> float:

@@ -14,7 +14,6 @@ from indexing.graph.nodes import Graph, tree_refs
 from indexing.hlo import Computation, Instruction
 from indexing.kernels import choose_emitter
 from indexing.kernels.proposal import storage_of
-from indexing.model.work_time import predict_work
 from indexing.planning.fusion import Planner
 from indexing.work import MAX_OPERATIONS, work_once
 
@@ -25,7 +24,7 @@ def needs_parts(fusion: Instruction, planner: Planner) -> bool:
     if any(o.shape.is_tuple for o in fusion.operands) or not planner.support.computation(body):
         return True
     graph = flatten(body)
-    if _most_saved(body, graph, planner.device) <= predict_work(planner.device, 0).seconds:
+    if _most_saved(body, graph, planner.device) <= planner.device.launch_seconds:
         return False  # the launch of a second kernel takes longer
     return planner.are_faster(graph, body)
 
