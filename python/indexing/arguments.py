@@ -60,7 +60,7 @@ def each(*types: type) -> Check:
     return check
 
 
-def integer(value: object, what: str) -> object:
+def integer(value: object, what: str) -> int:
     """An integer of Python or numpy; given as one of Python."""
     if type(value) is int:
         return value

@@ -85,7 +85,7 @@ def test_empty_operands_are_a_loop() -> None:
 
 
 def test_knobs_out_of_range_are_refused() -> None:
-    with pytest.raises(ix.IndexingError, match="block_size must lie in"):
+    with pytest.raises(ix.IndexingError, match="block_size is in "):
         ix.emit(ix.hlo.parse(joined("f32", [(3,), (2,)], 0)).entry, block_size=0)
 
 
@@ -116,7 +116,7 @@ def test_vectors(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str)
 
 @pytest.mark.parametrize("width", [0, 3, 8])
 def test_vectors_that_do_not_divide_all_operands_are_refused(width: int) -> None:
-    with pytest.raises(ix.IndexingError, match="divides 4 here"):
+    with pytest.raises(ix.IndexingError, match=r"vector_width is in \{1, 2, 4\}"):
         ix.emit(ix.hlo.parse(joined("f32", [(3, 40), (3, 12), (3, 8)], 1)).entry, vector_width=width)
 
 

@@ -127,5 +127,5 @@ def test_rows_share_what_is_read() -> None:
     kernel = ix.emit(ix.hlo.parse(product("2048,64", "64,64", "2048,64", PLAIN)).entry, rows=8)
     step = len(kernel.input_maps[1])
     assert len(kernel.input_maps[0]) == 8 * step
-    with pytest.raises(ix.IndexingError, match="rows is 1, 2, 4 or 8"):
+    with pytest.raises(ix.IndexingError, match="rows is in "):
         ix.emit(ix.hlo.parse(product("2048,64", "64,64", "2048,64", PLAIN)).entry, rows=3)

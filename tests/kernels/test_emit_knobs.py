@@ -9,7 +9,7 @@ import pytest
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.kernels.emitters.reduction.match import match_reduction
-from indexing.kernels.emitters.reduction.plan import plan_reduction
+from indexing.kernels.emitters.reduction.plan import plan_reduction, reduction_knobs
 from indexing.kernels.emitters.transpose.match import match_transpose
 from indexing.kernels.vectors import WIDTHS
 from kernels import as_fusion, assert_written_once, check, device_of_tests, visits
@@ -54,18 +54,10 @@ def test_reductions(data: st.DataObject) -> None:
     knobs = {"vector_width": data.draw(st.sampled_from([w for w in WIDTHS if fast % w == 0]))}
     most = data.draw(st.integers(0, 6))
     device = portable_device(device_of_tests().dialect)
-    for exponent in range(most, -1, -1):  # the largest power of two up to it that is legal
-        try:
-            plan = plan_reduction(match, device, **knobs, threads=2**exponent)
-            break
-        except ix.IndexingError:
-            continue
-    knobs["threads"] = plan.threads
-    knobs["split_k"] = data.draw(st.integers(1, 12))
-    try:
-        plan_reduction(match, device, **knobs)
-    except ix.IndexingError:
-        knobs["split_k"] = 1
+    space = reduction_knobs(match, plan_reduction(match, device), device)
+    knobs["threads"] = max(n for n in space.legal("threads", knobs) if n <= 1 << most)
+    split_k = data.draw(st.integers(1, 12))
+    knobs["split_k"] = split_k if split_k in space.legal("split_k", knobs) else 1
     kernel = check(text, "reduction", **knobs)
     assert_written_once(kernel, list(computation.root.shape.leaves))
     assert (visits(kernel.thread_to_input(0), tuple(sizes)) == 1).all()

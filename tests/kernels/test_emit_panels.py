@@ -144,7 +144,7 @@ def test_panels_without_rows_or_columns_are_not_multiplied() -> None:
 
 def test_panels_in_groups_have_whole_units_of_the_depth() -> None:
     text = product("12,300", "300,32", "12,32", PLAIN, "s8", "s32")
-    with pytest.raises(ix.IndexingError, match="tile_depth must be a multiple of 64 for products of s8; got 32"):
+    with pytest.raises(ix.IndexingError, match=r"tile_depth is in \{64, 128, 192, 256\}; got 32"):
         emitted(text, tile_depth=32)
 
     def less_deep(block: ir.Block) -> ir.Block:
@@ -167,12 +167,12 @@ def test_small_products_and_other_targets_are_left_to_others() -> None:
 
 @pytest.mark.parametrize(("knob", "value"), [("row_panels", 33), ("column_panels", -1), ("tile_depth", 257)])
 def test_knobs_that_are_not_legal(knob: str, value: int) -> None:
-    with pytest.raises(ix.IndexingError, match=f"{knob} must lie in"):
+    with pytest.raises(ix.IndexingError, match=f"{knob} is in "):
         emitted(product("64,32", "32,64", "64,64", PLAIN), **{knob: value})
 
 
 def test_plans_beyond_the_memory_of_a_block_are_refused() -> None:
-    with pytest.raises(ix.IndexingError, match="bytes of shared memory"):
+    with pytest.raises(ix.IndexingError, match=r"tile_depth is in \[1, 13\] where"):
         emitted(product("256,256", "256,256", "256,256", PLAIN), row_panels=32, column_panels=32, tile_depth=256)
 
 

@@ -93,7 +93,7 @@ def test_threads_are_a_knob(threads: int) -> None:
 
 @pytest.mark.parametrize("threads", [0, 3, 128, 4096])
 def test_threads_out_of_range_are_refused(threads: int) -> None:
-    with pytest.raises(ix.IndexingError, match="power of two up to 64"):
+    with pytest.raises(ix.IndexingError, match=r"threads is in \{1, 2, 4, 8, 16, 32, 64\}"):
         ix.emit(ix.hlo.parse(reduced("f32", (9, 70), (1,))).entry, threads=threads)
 
 
@@ -252,7 +252,7 @@ def test_vectors(kind: str, sizes: tuple[int, ...], dims: tuple[int, ...], width
 
 @pytest.mark.parametrize("width", [0, 3, 8, 32])
 def test_vectors_that_do_not_divide_a_row_are_refused(width: int) -> None:
-    with pytest.raises(ix.IndexingError, match="vector_width is 1, 2, 4, 8 or 16"):
+    with pytest.raises(ix.IndexingError, match="vector_width is in "):
         ix.emit(ix.hlo.parse(reduced("f32", (8, 36), (1,))).entry, vector_width=width)
 
 
@@ -366,7 +366,7 @@ def test_blocks_take_several_runs_of_few_columns(sizes: tuple[int, ...], knobs: 
 
 @pytest.mark.parametrize("split_k", [0, 18, 2000])
 def test_splits_out_of_range_are_refused(split_k: int) -> None:
-    with pytest.raises(ix.IndexingError, match=r"split_k must lie in \[1, 17\]"):
+    with pytest.raises(ix.IndexingError, match=r"split_k is in \[1, 17\]"):
         ix.emit(ix.hlo.parse(reduced("f32", (9, 70), (1,))).entry, threads=4, split_k=split_k)
 
 

@@ -14,6 +14,7 @@ import indexing as ix
 from fusion_texts import FUSIONS, fusion, softmax
 from indexing.device.record import Device
 from indexing.device.table import PORTABLE, portable_device
+from indexing.kernels import knobs_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Kernel
 
@@ -62,15 +63,13 @@ def unlaunchable_plans(space: ix.KnobSpace, whole: ix.KnobSpace, device: Device)
 
 @pytest.mark.parametrize("limited", ["few threads", "little memory", "small grid"])
 def test_what_is_left_out_cannot_be_launched(limited: str) -> None:
-    """A plan of the larger device, which the smaller one's space leaves out, is refused, with the limit and a remedy."""
+    """A plan of the larger device, which the smaller one's space leaves out, is refused, with the legal values, or the limit and a remedy."""
     device, refused = small("opencl", limited), []
     for computation in map(fusion, FUSIONS):
         space, whole = ix.knobs(computation, device=device), ix.knobs(computation, "opencl")
         plans = unlaunchable_plans(space, whole, device) if space.emitter == whole.emitter else []
         for plan in random.Random(3).sample(plans, min(len(plans), 8)):
-            with pytest.raises(
-                ix.IndexingError, match=r"exceeds? the limit|must lie in|is a power of two|is a multiple"
-            ) as error:
+            with pytest.raises(ix.IndexingError, match=r"exceeds? the limit| is in ") as error:
                 ix.emit(computation, None, device, **plan)
             refused.append(str(error.value))
     assert len(refused) > 30
@@ -91,11 +90,12 @@ def test_plans_state_the_memory_that_kernels_declare(dialect: str, name: str) ->
             continue
         enough = portable_device(dialect).with_limits(shared_bytes=kernel.shared_bytes)
         fewer = portable_device(dialect).with_limits(shared_bytes=kernel.shared_bytes - 1)
-        try:
+        if knobs_of(computation, enough).emitter == kernel.emitter:
             assert ix.emit(computation, None, enough, **plan).shared_bytes <= kernel.shared_bytes
+        try:
             assert ix.emit(computation, None, fewer, **plan).shared_bytes < kernel.shared_bytes  # fewer rows a block
         except ix.IndexingError as refused:
-            assert f"exceed the limit of {kernel.shared_bytes - 1}" in str(refused) or "no knob" in str(refused)
+            assert re.search(rf"exceed the limit of {kernel.shared_bytes - 1}|no knob| is in ", str(refused))
 
 
 def transposes(count: int, sizes: str = "64,64", kind: str = "c128") -> str:
@@ -144,9 +144,7 @@ def test_all_transposes_of_wide_elements(dialect: str) -> None:
     tiles = {p["tile"] for p in plans}
     most = PORTABLE[dialect].limits.shared_bytes
     assert tiles == {t for t in (8, 16, 32, 64, 128) if (t + 1) * t * 8 <= most}  # a square, its rows padded by one
-    with pytest.raises(
-        ix.IndexingError, match=re.escape(f"132096 bytes of shared memory of a block exceed the limit of {most}")
-    ):
+    with pytest.raises(ix.IndexingError, match=r"tile is in \{8, .*\}; got 128"):
         ix.emit(computation, dialect, None, tile=128)
 
 

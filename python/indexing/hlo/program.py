@@ -305,7 +305,7 @@ class Computation:
     def instruction_at(self, row: int) -> Instruction:
         """The instruction of this row of the module; raises IndexingError for a row of another computation."""
         if type(row) is not int:
-            row = cast(int, integer(row, "instruction_at: row"))
+            row = integer(row, "instruction_at: row")
         instructions = self._all()
         place = row - self._first
         if not 0 <= place < len(instructions):

@@ -111,24 +111,26 @@ class _DefaultKernels:
 
 def _plan(chosen: Choice, knobs: Mapping[str, int | None], device: Device) -> Plan:
     """The plan with these knobs. Raises IndexingError if it exceeds a limit of the device."""
-    plan = _planned(chosen.emitter, chosen.match, device, knobs) if knobs else chosen.default_plan
-    exceeded = device.limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
-    if exceeded:
-        what = f"the {chosen.emitter.name} kernel of {chosen.computation.name}"
-        raise IndexingError(f"{what} can't be launched on {device.name}: {exceeded}")
+    plan = _checked_plan(chosen, knobs, device) if knobs else chosen.default_plan
+    chosen.check_launch(plan, device)
     return plan
 
 
-def _planned(emitter: AnyEmitter, match: Match, device: Device, knobs: Mapping[str, int | None]) -> Plan:
-    known = _knob_names(emitter.plan)
-    has_width = "vector_width" in known and not emitter.has_widths_in_loops
+def _checked_plan(chosen: Choice, knobs: Mapping[str, int | None], device: Device) -> Plan:
+    """The plan with the knobs that are not None. They are checked before, and with those that the plan chooses."""
+    space = chosen.knob_space(device)
+    given = {name: integer(value, f"emit: {name}") for name, value in knobs.items() if value is not None}
+    space.check_given(given)
+    plan = _planned(chosen.emitter, chosen.match, device, given)
+    space.check_given({n: getattr(plan, n) for n in space.names if hasattr(plan, n)} | given)
+    return plan
+
+
+def _planned(emitter: AnyEmitter, match: Match, device: Device, knobs: Mapping[str, int]) -> Plan:
+    has_width = "vector_width" in _knob_names(emitter.plan) and not emitter.has_widths_in_loops
     if has_width and not TARGETS[device.dialect].vector_bytes:
         knobs = {"vector_width": 1, **knobs}  # the compiler vectorizes over neighbouring threads
-    for name in knobs:
-        if name not in known:
-            raise IndexingError(f"the {emitter.name} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
-    chosen = {name: value if value is None else integer(value, f"emit: {name}") for name, value in knobs.items()}
-    plan: Plan = emitter.plan(match, device, **chosen)
+    plan: Plan = emitter.plan(match, device, **knobs)
     return plan
 
 
@@ -146,11 +148,31 @@ class Choice:
     device: Device
     emitter: AnyEmitter
     match: Match
+    _spaces: dict[Device, KnobSpace] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def default_plan(self) -> Plan:
         """The plan without knobs."""
         return _planned(self.emitter, self.match, self.device, {})
+
+    def _default_plan(self, device: Device) -> Plan:
+        """The plan without knobs, for a device. Raises IndexingError if it exceeds a limit of the device."""
+        plan = self.default_plan if device is self.device else _planned(self.emitter, self.match, device, {})
+        self.check_launch(plan, device)
+        return plan
+
+    def check_launch(self, plan: Plan, device: Device) -> None:
+        """Raise IndexingError if a plan exceeds a limit of a device."""
+        exceeded = device.limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
+        if exceeded:
+            what = f"the {self.emitter.name} kernel of {self.computation.name}"
+            raise IndexingError(f"{what} can't be launched on {device.name}: {exceeded}")
+
+    def knob_space(self, device: Device) -> KnobSpace:
+        """The knobs of plans within the limits of a device. Raises IndexingError if there are none."""
+        if device not in self._spaces:
+            self._spaces[device] = self.emitter.knobs(self.match, self._default_plan(device), device)
+        return self._spaces[device]
 
     @property
     def work(self) -> int:
@@ -215,8 +237,7 @@ def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | str 
 
 def knobs_of(computation: Computation, device: Device) -> KnobSpace:
     """The knobs of a computation as one fusion, as `emit_fused` takes it."""
-    chosen = choose_emitter(computation, device)
-    return chosen.emitter.knobs(chosen.match, _plan(chosen, {}, device), device)
+    return choose_emitter(computation, device).knob_space(device)
 
 
 EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"

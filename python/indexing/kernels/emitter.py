@@ -51,7 +51,8 @@ class Emitter(Generic[M, P]):
     - `match(computation)` finds what the kernel is built around; None for a computation that the emitter does not take.
     - `plan(match, device, *, knob=.., ...)` has launch dimensions and knobs for a device. Knobs that are not given have the
       best values that the device's limits allow.
-    - `knobs(match, default, device)` has the knobs' legal values on a device; `default` is the plan without knobs.
+    - `knobs(match, default, device)` has the knobs' legal values on a device, by which given ones are checked; `default` is the
+      plan without knobs. A plan has those knobs as attributes that other knobs depend on.
     - `build(match, plan)` is the kernel of a plan.
     - `runs_on(match, device)`: whether the kernel is one for the device: its dialect has the instructions, and no simpler
       emitter's kernel takes fewer.

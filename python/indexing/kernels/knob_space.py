@@ -63,6 +63,19 @@ class Condition:
     given: tuple[str, ...]
     values: Mapping[tuple[int, ...], Values] = field(hash=False)
 
+    def legal(self, plan: Mapping[str, int]) -> Values:
+        """The legal values given those of a plan; where it lacks one, those with any of its values."""
+        if all(g in plan for g in self.given):
+            return self.values.get(tuple(plan[g] for g in self.given), ())
+        every = [
+            v
+            for key, v in self.values.items()
+            if all(plan.get(g, k) == k for g, k in zip(self.given, key, strict=True))
+        ]
+        union = sorted(set().union(*every))
+        is_range = bool(union) and len(union) == union[-1] - union[0] + 1
+        return range(union[0], union[-1] + 1) if is_range else tuple(union)
+
     def __str__(self) -> str:
         """A line for each combination of the knobs that it depends on."""
         return "\n".join(self.lines(()))
@@ -149,10 +162,10 @@ class KnobSpace:
         return {k.name: k.default for k in self.knobs}
 
     def legal(self, name: str, plan: Mapping[str, int]) -> Values:
-        """The legal values of a knob, given the values in `plan` of the knobs that it depends on."""
+        """The legal values of a knob, given the values in `plan` of knobs that it depends on, whatever others of them have."""
         for c in self.conditions:
             if c.knob == name:
-                return c.values.get(tuple(plan[g] for g in c.given), ())
+                return c.legal(plan)
         return self._knob(name).values
 
     def differing(self, name: str, plan: Mapping[str, int]) -> Sequence[int]:
@@ -170,17 +183,19 @@ class KnobSpace:
 
     def check(self, plan: Mapping[str, int]) -> dict[str, int]:
         """The complete plan, with defaults for missing knobs; raises IndexingError for a value that is not legal."""
-        unknown = [name for name in plan if name not in self.names]
-        if unknown:
-            self._knob(unknown[0])
+        for name in plan:
+            self._knob(name)
         complete = {n: integer(plan.get(n, d), n) for n, d in self.default.items()}
-        whole = {n: v for n, v in complete.items() if isinstance(v, int)}
-        for name, value in whole.items():
-            values = self.legal(name, whole)
+        self.check_given(complete)
+        return complete
+
+    def check_given(self, given: Mapping[str, int]) -> None:
+        """Raise IndexingError for an unknown knob, and for a value that is not legal, whatever values the others have."""
+        for name, value in given.items():
+            values = self.legal(name, given)
             if value not in values:
-                others = ", ".join(f"{n} = {v}" for n, v in whole.items() if n != name)
+                others = ", ".join(f"{n} = {v}" for n, v in given.items() if n != name)
                 raise IndexingError(f"{name} is in {_text(values)}{' where ' * bool(others)}{others}; got {value}")
-        return whole
 
     def columns(self, plans: Plans) -> Columns:
         """Plans as columns of one length; missing knobs have their default, scalars are broadcast.

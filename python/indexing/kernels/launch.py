@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -10,7 +10,6 @@ from typing import Protocol
 
 from indexing._core import IndexingMap, SymbolicExpr, variable
 from indexing.device.limits import Dim3
-from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import bitcast_map, delinearize, major_to_minor
 from indexing.kernels.function_builder import FunctionBuilder
@@ -120,18 +119,6 @@ def inside_parts(
     replaced = [Part(at_ranges(body, p.expression, ranges), p.count) for p in parts]
     with inside(body, replaced, conditions) as index:
         yield index
-
-
-def check_knob(knob: str, value: int, low: int, high: int) -> None:
-    """Raise IndexingError for a knob outside of its legal range."""
-    if not low <= value <= high:
-        raise IndexingError(f"{knob} must lie in [{low}, {high}]; got {value}")
-
-
-def check_choice(knob: str, value: int, legal: Collection[int]) -> None:
-    """Raise IndexingError for a knob whose value is not legal."""
-    if value not in legal:
-        raise IndexingError(f"{knob} is one of {', '.join(map(str, legal))} here; got {value}")
 
 
 def slice_starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[Value, ...]]:

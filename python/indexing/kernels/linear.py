@@ -14,7 +14,7 @@ from indexing.device.record import Device
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Knob
-from indexing.kernels.launch import check_knob, position_in_grid, unravelled
+from indexing.kernels.launch import position_in_grid, unravelled
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import LANES, WIDTHS
 from indexing.ops.element_context import Index
@@ -87,15 +87,9 @@ def block_of_rows(sizes: Sequence[int], device: Device) -> int:
     return vectors * (BLOCK_SIZE // vectors) if row <= MAX_SHORT_ROW and 2 * block < BLOCK_SIZE <= most else block
 
 
-def linear_block_size(block_size: int | None, count: int, limits: Limits, default: int = BLOCK_SIZE) -> int:
-    """The knob `block_size` for at most `count` threads, by default `default`, more only if the grid would be too large.
-
-    Raises IndexingError if it is out of range.
-    """
-    if block_size is None:
-        return min(max(default, least_block_size(count, limits)), limits.block_size)
-    check_knob("block_size", block_size, 1, limits.block_size)
-    return block_size
+def linear_block_size(count: int, limits: Limits, default: int = BLOCK_SIZE) -> int:
+    """The threads of a block for at most `count` threads: `default`, more only if the grid would be too large."""
+    return min(max(default, least_block_size(count, limits)), limits.block_size)
 
 
 def least_block_size(count: int, limits: Limits) -> int:

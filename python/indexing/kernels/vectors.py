@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from indexing._core import SymbolicExpr, constant
-from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.access import Access
@@ -116,12 +115,6 @@ def widest_vector(limit: int, size: int, count: int, divides: Iterable[int], lea
     while width > 1 and (count // width < least or any(n % width for n in sizes)):
         width //= 2
     return max(width, 1)
-
-
-def check_width(width: int, size: int) -> None:
-    """Raise IndexingError for a knob `vector_width` that does not divide `size`, or is not in WIDTHS."""
-    if width not in WIDTHS or size % width:
-        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {size} here; got {width}")
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from indexing.kernels.launch import Part, built, inside
 from indexing.kernels.linear import LinearPlan, block_of_rows, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
-from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
+from indexing.kernels.vectors import is_cheap, lanes, widest_vector
 from indexing.ops.assemble import CONCATENATE
 from indexing.ops.element_context import Index
 from indexing.ops.fourier_passes import fourier_in_passes
@@ -105,13 +105,11 @@ def plan_concatenate(
     hero = match.first
     box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
     common = _common(hero)
-    if vector_width is not None:
-        check_width(vector_width, common)
 
     def planned(width: int) -> LinearPlan:
         plan = LinearPlan(box, major_to_minor(hero.shape), width, 1)
         rows = [plan.vector_sizes[d] for d in plan.order]
-        threads = linear_block_size(block_size, prod(box), device.limits, block_of_rows(rows, device))
+        threads = block_size or linear_block_size(prod(box), device.limits, block_of_rows(rows, device))
         return replace(plan, block_size=threads)
 
     if vector_width is None:

@@ -29,7 +29,7 @@ from indexing.kernels.launch import built, same_memory, slice_starts, store
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.update_groups import group_updates
-from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
+from indexing.kernels.vectors import is_cheap, lanes, widest_vector
 from indexing.ops.dynamic import DYNAMIC_UPDATE_SLICE
 from indexing.ops.element_context import Index
 from indexing.ops.registry import traits_of
@@ -143,8 +143,7 @@ def plan_updates(
         is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in updates) if order else False
         light = is_same and is_cheap(match.computation.post_order())
         vector_width = widest_vector(MAX_LANES, size, shape.element_count, [fast]) if light else 1
-    check_width(vector_width, fast)
-    threads = linear_block_size(block_size, shape.element_count, device.limits)
+    threads = block_size or linear_block_size(shape.element_count, device.limits)
     return LinearPlan(shape.dimensions, order, vector_width, threads)
 
 

@@ -17,7 +17,6 @@ from indexing.kernels.ir.fragments import PANEL_PRODUCTS, panels_for
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space
-from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 
 PANEL = 4, 4  # rows and columns of sums of a thread, where panels are no instruction
@@ -137,11 +136,7 @@ def plan_attention(
     64 or 128 bytes of keys.
     """
     default = _default(match, device)
-    rows = default.row_panels if row_panels is None else row_panels
-    keys = default.key_panels if key_panels is None else key_panels
-    check_knob("row_panels", rows, 1, MAX_PANELS)
-    check_knob("key_panels", keys, 1, MAX_PANELS)
-    return replace(default, row_panels=rows, key_panels=keys)
+    return replace(default, row_panels=row_panels or default.row_panels, key_panels=key_panels or default.key_panels)
 
 
 def _default(match: Attention, device: Device) -> AttentionPlan:

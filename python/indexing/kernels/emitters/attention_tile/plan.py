@@ -15,7 +15,6 @@ from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
 from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, LANES, ROWS, MatrixInstruction
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space
-from indexing.kernels.launch import check_choice
 
 WARPS, KEYS, STAGES = (1, 2, 4, 8), (16, 32, 64, 128), (1, 2)
 DEFAULT_WARPS, DEFAULT_KEYS = 4, 64
@@ -113,9 +112,6 @@ def plan_attention_tile(
     Knobs: `warps` of a block, 1, 2, 4 or 8, of 16 rows each; `keys` of a step, 16, 32, 64 or 128; `stages` of shared memory:
     with 2, keys and values are copied while those of the step before are used.
     """
-    for name, value, legal in (("warps", warps, WARPS), ("keys", keys, KEYS), ("stages", stages, STAGES)):
-        if value is not None:
-            check_choice(name, value, legal)
     default = _default(match, device)
     return replace(default, warps=warps or default.warps, keys=keys or default.keys, stages=stages or default.stages)
 

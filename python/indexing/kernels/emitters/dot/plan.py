@@ -8,13 +8,11 @@ from typing import ClassVar
 
 from indexing.device.limits import Limits
 from indexing.device.record import Device
-from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.kernels.emitters.dot.match import NAME, Product, planned_product
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space
-from indexing.kernels.launch import check_knob
 
 BLOCK_SIZE = 128  # threads, by default at most
 ROWS = (1, 2, 4, 8)
@@ -62,14 +60,8 @@ def plan_dot(
     dot = match.first
     p = planned_product(dot)
     most = device.limits.block_size
-    if rows is None:
-        rows = _default_rows(p, dot, device)
-    elif rows not in ROWS:
-        raise IndexingError(f"rows is 1, 2, 4 or 8; got {rows}")
-    if block_size is None:
-        block_size = _default_block_size(prod(p.columns), min(BLOCK_SIZE, most))
-    check_knob("block_size", block_size, 1, most)
-    return DotPlan(p, rows, block_size)
+    size = block_size or _default_block_size(prod(p.columns), min(BLOCK_SIZE, most))
+    return DotPlan(p, rows or _default_rows(p, dot, device), size)
 
 
 def _default_rows(p: Product, dot: Instruction, device: Device) -> int:

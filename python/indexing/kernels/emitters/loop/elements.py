@@ -15,7 +15,6 @@ from math import prod
 from indexing._core import SymbolicExpr, constant
 from indexing.cached import cached_property
 from indexing.device.record import Device
-from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -38,7 +37,6 @@ from indexing.kernels.lane_sectors import counted_width
 from indexing.kernels.launch import (
     Part,
     built,
-    check_knob,
     element_at,
     guarded,
     store,
@@ -141,11 +139,8 @@ def plan_loop(
     """
     limits = device.limits
     max_blocks = limits.grid[0] if max_blocks is None else max_blocks
-    check_knob("max_blocks", max_blocks, 1, limits.grid[0])
     shapes = match.computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
-    if vector_width is not None and vector_width not in WIDTHS:
-        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
 
     def planned(width: int) -> LoopPlan:
         return _planned(match, count, width, block_size, max_blocks, device)
@@ -170,7 +165,6 @@ def _planned(
             else _rows(shapes[0], width)
         )
         block_size = block_of_rows(rows, device)
-    check_knob("block_size", block_size, 1, device.limits.block_size)
     groups = max(-(-count // width), 1)
     blocks = -(-groups // block_size)
     chunks = -(-blocks // max_blocks)

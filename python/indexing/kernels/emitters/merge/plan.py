@@ -8,7 +8,7 @@ from indexing.device.record import Device
 from indexing.kernels.emitters.sort.match import RowSort
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs
-from indexing.kernels.vectors import check_width, widest_vector
+from indexing.kernels.vectors import widest_vector
 
 NAME = "merge"
 MAX_ELEMENTS = 16  # a thread has at most so many by default
@@ -25,9 +25,8 @@ def plan_merge(
     pair = match.runs.length
     if vector_width is None:
         vector_width = widest_vector(MAX_ELEMENTS, 1, match.rows * match.runs.size, [pair])
-    check_width(vector_width, pair)
     vectors = -(-match.runs.size // vector_width)
-    threads = linear_block_size(block_size, match.rows * vectors, device.limits)
+    threads = block_size or linear_block_size(match.rows * vectors, device.limits)
     return LinearPlan((match.rows, vectors * vector_width), (0, 1), vector_width, threads)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from indexing.device.record import Device
-from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot import convolution
@@ -17,7 +16,6 @@ from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import LINE_BYTES, PANEL_PRODUCTS, PanelProduct, panels_for
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
-from indexing.kernels.launch import check_knob
 
 # Rows of a block by default, and bytes of a row of its sums: the tiles of both operands fit into 64 KiB.
 MAX_DEFAULT_ROWS, MAX_DEFAULT_BYTES = 128, 512
@@ -145,18 +143,9 @@ def plan_panels(
     dot = match.first
     rows, columns = _default_panels(dot, device)
     rows, columns = row_panels or rows, column_panels or columns
-    check_knob("row_panels", rows, 1, MAX_PANELS)
-    check_knob("column_panels", columns, 1, MAX_PANELS)
     product = PANEL_PRODUCTS[_product_name(dot)]
     lines = rows * product.rows + columns * product.columns
-    depth = tile_depth or _default_depth(dot, lines, device)
-    check_knob("tile_depth", depth, 1, MAX_DEPTH)
-    if depth % product.depth_unit:
-        name = _product_name(dot)
-        raise IndexingError(
-            f"tile_depth must be a multiple of {product.depth_unit} for products of {name}; got {depth}"
-        )
-    return _planned(dot, rows, columns, depth)
+    return _planned(dot, rows, columns, tile_depth or _default_depth(dot, lines, device))
 
 
 def _planned(dot: Instruction, rows: int, columns: int, depth: int) -> PanelPlan:

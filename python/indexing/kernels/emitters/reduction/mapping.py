@@ -10,7 +10,6 @@ from typing import Literal, Protocol
 from indexing._core import Interval, SymbolicExpr, constant
 from indexing.device.limits import Limits
 from indexing.device.record import Device
-from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.hlo.layout import delinearize, major_to_minor
 from indexing.kernels.emitter import fits
@@ -349,11 +348,4 @@ def with_more_threads(threads: int, rows: int, vectors: int, most: int, device: 
         if has_threads and vectors <= least * threads:
             break
         threads *= 2
-    return threads
-
-
-def checked_threads(threads: int, most: int) -> int:
-    """The value of the knob; raises IndexingError unless it is a power of two up to `most`."""
-    if threads < 1 or threads & (threads - 1) or threads > most:
-        raise IndexingError(f"threads is a power of two up to {most} here; got {threads}")
     return threads

@@ -6,7 +6,6 @@ from dataclasses import replace
 from math import isinf
 
 from indexing.device.record import Device
-from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
@@ -17,7 +16,6 @@ from indexing.kernels.emitters.reduction.mapping import (
     Dimensions,
     ReductionPlan,
     ceil_div,
-    checked_threads,
     dimensions_of,
     legal_splits,
     power_of_two,
@@ -30,7 +28,6 @@ from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space, powers_of_two
 from indexing.kernels.lane_sectors import best_width
-from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vector
 from indexing.ops.reducer_ops import neutral_element
@@ -72,7 +69,7 @@ def plan_reduction(
     that share a row or column, at most one for each step that its threads would take.
     """
     d = dimensions_of(match.first)
-    width = _vector_width(match, d, device) if vector_width is None else _checked_width(d, vector_width)
+    width = vector_width or _vector_width(match, d, device)
     group = _group_size(match, d, width, threads, device)
     chosen = _shared_by_blocks(match, _planned(match, d, width, group, device), split_k, device)
     while threads is None and group > 1 and not (fits(chosen, device.limits) and _has_splits(match, chosen, device)):
@@ -107,12 +104,9 @@ def _rows_across(d: Dimensions, width: int, threads: int, device: Device) -> int
 
 def _shared_by_blocks(match: Heroes, plan: ReductionPlan, split_k: int | None, device: Device) -> ReductionPlan:
     """The plan in which `split_k` blocks share a row or column; by default as many as keep the device busy."""
-    most = _most_splits(plan)
     if split_k is None:
-        return plan.with_splits(
-            min(_wanted_splits(match, plan, device), power_of_two(legal_splits(plan, most, device.limits)))
-        )
-    check_knob("split_k", split_k, 1, most)
+        legal = legal_splits(plan, _most_splits(plan), device.limits)
+        split_k = min(_wanted_splits(match, plan, device), power_of_two(legal))
     return plan.with_splits(split_k)
 
 
@@ -232,22 +226,14 @@ def _sizes_read(match: Heroes, d: Dimensions) -> list[int]:
 
 
 def _is_width(d: Dimensions, width: int) -> bool:
-    return width in WIDTHS and (not d.fast % width or (d.kind == "row" and d.fast == d.rows * d.reduced > width))
-
-
-def _checked_width(d: Dimensions, width: int) -> int:
-    if not _is_width(d, width):
-        raise IndexingError(
-            f"vector_width is 1, 2, 4, 8 or 16, and divides the {d.fast} elements of the fastest dimensions; got {width}"
-        )
-    return width
+    return not d.fast % width or (d.kind == "row" and d.fast == d.rows * d.reduced > width)
 
 
 def _group_size(match: Heroes, d: Dimensions, width: int, threads: int | None, device: Device) -> int:
     """The threads of a row or column."""
-    most = _most_threads(d, width, device)
     if threads is not None:
-        return checked_threads(threads, most)
+        return threads
+    most = _most_threads(d, width, device)
     return _row_group(match, d, width, most, device) if d.kind == "row" else _column_group(d, width, most, device)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from indexing.device.record import Device
-from indexing.errors import IndexingError
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
@@ -16,7 +15,6 @@ from indexing.kernels.emitters.reduction.mapping import (
     WARP,
     Dimensions,
     ceil_div,
-    checked_threads,
     legal_splits,
     power_of_two,
     threads_of_row,
@@ -31,9 +29,8 @@ from indexing.kernels.emitters.rows.weights import bytes_of_weights
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space, powers_of_two
 from indexing.kernels.lane_sectors import best_width
-from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
-from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, check_width, is_cheap
+from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, is_cheap
 
 MAX_SHORT_LOOPED = 128  # elements of a row that few threads take where threads are loops
 
@@ -56,21 +53,11 @@ def plan_rows(
     than 1 only with `keep` 3, if that leaves a single pass without outputs per element.
     """
     d = space.dimensions
-    width = _vector_width(space, d, device)
-    if vector_width is not None:
-        check_width(vector_width, d.fast if d.kind == "row" else 1)
-        width = vector_width
+    width = vector_width or _vector_width(space, d, device)
     if keep in (None, Keep.ONLINE) and with_online_sums(space).is_one_pass and split_k != 1:
         split = _split(space, d, width, threads, split_k, device)
         if split.split_k > 1 and (keep is not None or split_k is not None or _leaves_cores_idle(split, device)):
             return split
-    check_knob("split_k", 1 if split_k is None else split_k, 1, 1)
-    if keep is not None:
-        check_knob("keep", keep, 0, len(Keep) - 1)
-    if keep == Keep.ONLINE and not with_online_sums(space).online:
-        raise IndexingError(
-            "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
-        )
     plan = _unsplit(space, d, width, threads, None if keep is None else Keep(keep), device)
     if threads is None and vector_width is None and TARGETS[device.dialect].has_threads:
         return _with_fewer_steps(space, plan, keep, device)
@@ -99,7 +86,7 @@ def _split(
         few = sizes.block_size // min(sizes.columns, power_of_two(d.fast))
     else:
         few = min(max(power_of_two(d.reduced // width // MIN_LOADS), WARP), sizes.row_threads)
-    chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
+    chosen = threads or min(power_of_two(few), most)
     plan = _planned(space, d, chosen, width, Keep.ONLINE, device)
     while threads is None and plan.threads > 1 and not fits(plan, device.limits):
         plan = _planned(space, d, plan.threads // 2, width, Keep.ONLINE, device)
@@ -108,7 +95,6 @@ def _split(
         wanted = sizes.wanted_threads // launched if d.is_worth_splitting else 1
         legal = legal_splits(plan, _most_splits(plan), device.limits)
         split_k = power_of_two(min(wanted, plan.steps // MIN_LOADS, legal))
-    check_knob("split_k", split_k, 1, _most_splits(plan))
     return plan.with_splits(split_k)
 
 
@@ -116,8 +102,7 @@ def _unsplit(
     space: RowSpace, d: Dimensions, width: int, threads: int | None, keep: Keep | None, device: Device
 ) -> RowsPlan:
     """The plan in which blocks do not share rows, with the best `keep` for as many threads as fit; both may be given."""
-    most = _most_threads(d, width, device)
-    chosen = _threads(space, d, width, most, device) if threads is None else checked_threads(threads, most)
+    chosen = threads or _threads(space, d, width, _most_threads(d, width, device), device)
     while True:
         kinds = _keeps_by_preference(space, d, chosen, width, device) if keep is None else (keep,)
         plans = [_planned(space, d, chosen, width, kind, device) for kind in kinds]
@@ -293,7 +278,7 @@ def _keeps_too_much(groups: int, threads: int, vector_bytes: int, device: Device
 
 
 def _most_kept(device: Device) -> int:
-    return device.limits.kept_bytes * 3 // 2
+    return min(device.limits.kept_bytes * 3 // 2, device.limits.thread_bytes)
 
 
 @cached_on_module

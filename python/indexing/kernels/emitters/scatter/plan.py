@@ -20,10 +20,9 @@ from indexing.kernels.emitters.scatter.modes import (
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace
-from indexing.kernels.launch import check_knob
-from indexing.kernels.linear import LinearPlan, least_block_size, linear_block_size, linear_knobs
+from indexing.kernels.linear import BLOCK_SIZE, LinearPlan, linear_block_size, linear_knobs
 from indexing.kernels.targets import TARGETS
-from indexing.kernels.vectors import check_width, is_cheap, widest_vector
+from indexing.kernels.vectors import is_cheap, widest_vector
 
 DEFAULT_SEGMENT = 32
 MAX_SEGMENT = 4096
@@ -85,32 +84,24 @@ def plan_scatter(
     mode = update_mode(hero)
     if atomic is None:
         atomic = int(segment is None and _is_better_unsorted(hero, device))
-    check_knob("atomic", atomic, 0, 1)
     if atomic and mode == "sorted" and may_be_atomic(hero):
         mode = "atomic"
     is_cut = mode == "sorted" and may_cut(hero)
     if segment is None:
         segment = DEFAULT_SEGMENT if is_cut else 0
-    check_knob("segment", segment, 0, MAX_SEGMENT if is_cut else 0)
     shape = update_shape(hero)
     if mode == "in turn":
-        block_size = 1 if block_size is None else block_size
-        check_knob("block_size", block_size, 1, 1)
+        block_size = 1
     size = _copy_bytes(match, mode, device)
     if copies is None:
         copies = _default_copies(match, size, block_size or COPY_THREADS, device)
-    check_knob("copies", copies, 0, _most_copies(size, device))
-    if copies:
-        least = least_block_size(shape.element_count, device.limits)
-        block_size = max(min(COPY_THREADS, device.limits.block_size), least) if block_size is None else block_size
-        check_knob("block_size", block_size, least, device.limits.block_size)
-    threads = linear_block_size(block_size, shape.element_count, device.limits)
+    threads = block_size or linear_block_size(
+        shape.element_count, device.limits, COPY_THREADS if copies else BLOCK_SIZE
+    )
     order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
     along = adjacent_updates(hero, mode)
     if vector_width is None:
         vector_width = _default_width(match, along, device)
-    if not _is_short_row(vector_width, along, device):
-        check_width(vector_width, along)
     return ScatterPlan(shape.dimensions, order, vector_width, threads, mode, segment, copies, size)
 
 

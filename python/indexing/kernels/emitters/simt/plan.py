@@ -13,7 +13,7 @@ from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product, 
 from indexing.kernels.emitters.simt.match import NAME
 from indexing.kernels.emitters.tile.plan import PIECES, rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, in_order, is_asynchronous
-from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, sides, tile_space
+from indexing.kernels.emitters.tile.splits import TiledPlan, fastest_plan, sides, tile_space
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import PIECE_BYTES
 from indexing.kernels.ir.types import storage_bytes
@@ -90,7 +90,6 @@ def plan_simt(
     their number.
     """
     given = (tile_rows, tile_columns, thread_rows, thread_columns, tile_depth, stages)
-    check_given(_legal(match.first), given)
     return fastest_plan(unsplit_plans(match.first, given, device), split_k, group_rows, device)
 
 

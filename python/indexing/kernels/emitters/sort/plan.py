@@ -9,7 +9,6 @@ from indexing.device.record import Device
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.sort.match import NAME, RowSort
 from indexing.kernels.knob_space import KnobSpace, Values, nested_space
-from indexing.kernels.launch import check_choice
 from indexing.kernels.targets import TARGETS
 
 ELEMENTS = (1, 2, 4, 8, 16, 32)
@@ -68,10 +67,8 @@ def plan_sort(match: RowSort, device: Device, *, elements: int | None = None, ro
     if elements is None:
         wanted = _wanted_elements(_planned(match, 1, 1).length, device)
         elements = next((e for e in legal if e >= wanted), max(legal))
-    check_choice("elements", elements, tuple(legal))
     if rows is None:
         rows = max(r for r in legal[elements] if r == 1 or _is_filled(_planned(match, elements, r), device))
-    check_choice("rows", rows, legal[elements])
     return _planned(match, elements, rows)
 
 

@@ -12,7 +12,7 @@ from indexing.hlo import Instruction
 from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous, places
-from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, is_legal, sides, tile_space
+from indexing.kernels.emitters.tile.splits import TiledPlan, fastest_plan, is_legal, sides, tile_space
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
 from indexing.kernels.ir.memory import WORDS
@@ -145,7 +145,6 @@ def plan_tile(
     `group_rows` rows of tiles whose blocks come by turns, a divisor of their number.
     """
     given = (tile_rows, tile_columns, tile_depth, stages)
-    check_given(_legal(match.first), given)
     return fastest_plan(_unsplit(match.first, given, device), split_k, group_rows, device)
 
 

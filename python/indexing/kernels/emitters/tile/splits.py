@@ -23,7 +23,7 @@ from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, GridSizes, Knob, KnobSpace, Values
-from indexing.kernels.launch import check_choice, thread_id
+from indexing.kernels.launch import thread_id
 
 SUM_BYTES = 4
 MAX_GROUPED = 16  # rows of tiles by turns: about a square of the tiles that run at once
@@ -185,18 +185,9 @@ def is_legal(plan: TiledPlan, device: Device) -> bool:
     return fits(plan, device.limits) and plan.registers * plan.block[0] <= device.limits.registers
 
 
-def check_given(legal: Mapping[str, tuple[int, ...]], given: Sequence[int | None]) -> None:
-    """Raise IndexingError for a knob that is given and not legal."""
-    for (name, values), value in zip(legal.items(), given, strict=True):
-        if value is not None:
-            check_choice(name, value, values)
-
-
 def fastest_plan(unsplit: Iterable[P], split_k: int | None, group_rows: int | None, device: Device) -> P:
     """Of plans with a block for each tile, in order, that which takes the least time, with `split_k` blocks and `group_rows`,
     by default the best numbers.
-
-    Raises IndexingError if no plan has these numbers.
     """
     return cast(P, _fastest(tuple(unsplit), split_k, group_rows, device))
 
@@ -206,13 +197,10 @@ def _fastest(given: tuple[TiledPlan, ...], split_k: int | None, group_rows: int 
     """`fastest_plan`, once for equal plans: the layers of a model have equal products."""
     plans = [(p, p.legal_splits(device)) for p in given if is_legal(p, device)] or [(p, (1,)) for p in given]
     if split_k is not None:
-        check_choice("split_k", split_k, max((legal for _, legal in plans), key=len))
-        plans = [(plan, (split_k,)) for plan, legal in plans if split_k in legal]
+        plans = [(plan, (split_k,)) for plan, legal in plans if split_k in legal] or [(p, (split_k,)) for p, _ in plans]
     split = [replace(p, split_k=n) for p, legal in plans for n in legal]
     if group_rows is not None:
-        groups = [p.legal_groups(device) for p in split]
-        check_choice("group_rows", group_rows, max(groups, key=len))
-        split = [p for p, legal in zip(split, groups, strict=True) if group_rows in legal]
+        split = [p for p in split if group_rows in p.legal_groups(device)] or split
     best, chosen = (inf, inf, 0), split[0]
     for least, place in sorted((p.least_seconds(device), place) for place, p in enumerate(split)):
         if least > best[0]:

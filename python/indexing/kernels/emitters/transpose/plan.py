@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from indexing.device.limits import Limits
 from indexing.device.record import Device
-from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.transpose.mapping import (
     TILES,
@@ -19,7 +17,6 @@ from indexing.kernels.emitters.transpose.match import NAME, merged_groups
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Effect, Knob, KnobSpace
-from indexing.kernels.launch import check_choice
 from indexing.kernels.targets import TARGETS
 
 
@@ -34,21 +31,10 @@ def plan_transpose(
     A tile is `tile` by `tile`; if a side of the plane is shorter than 8, it is all of that side, and as much of the other as
     makes 32 by `tile` words.
     """
-    blocks = _blocks(device.limits)
-    if block_size is None:
-        block_size = max(device.widths.tile_threads // WARP, 1) * WARP
-    elif block_size not in blocks:
-        raise IndexingError(f"block_size is a multiple of {WARP} up to {device.limits.block_size}; got {block_size}")
+    block_size = block_size or max(device.widths.tile_threads // WARP, 1) * WARP
     if tile is None:
         return _default_plan(match, block_size, device)
-    if tile not in _tiles(match, device):
-        check_choice("tile", tile, _launchable(match, block_size, device))
     return _planned(match, tile, block_size, device)
-
-
-def _blocks(limits: Limits) -> range:
-    """The legal numbers of threads of a block."""
-    return range(WARP, limits.block_size + 1, WARP)
 
 
 def _default_plan(match: Heroes, block_size: int, device: Device) -> TransposePlan:
@@ -65,7 +51,9 @@ def transpose_knobs(match: Heroes, default: TransposePlan, device: Device) -> Kn
     legal = _launchable(match, default.block_size, device)
     tile = Knob("tile", tuple(legal), next(t for t, p in legal.items() if p == default))
     effect: Effect = "warps" if all(map(_is_cut_into_warps, legal.values())) else "kernel"
-    return KnobSpace(NAME, (tile, Knob("block_size", _blocks(device.limits), default.block_size, effect)))
+    return KnobSpace(
+        NAME, (tile, Knob("block_size", range(WARP, device.limits.block_size + 1, WARP), default.block_size, effect))
+    )
 
 
 def _is_cut_into_warps(plan: TransposePlan) -> bool:
