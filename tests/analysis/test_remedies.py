@@ -95,6 +95,29 @@ def test_what_iterations_do_not_change_is_hoisted() -> None:
     assert text.endswith(f"which saves {seconds_text(seconds(LOOP) - seconds(hoisted))}")
 
 
+def test_a_part_of_a_kernel_that_no_iteration_changes_is_hoisted() -> None:
+    """A power of what the loop passes on: computed before it, eleven of twelve are saved."""
+    power = 'c = f32[4096,4096] power(b, k), metadata={op_name="curve"}'
+    parameters = "a = f32[4096,4096] parameter(0) b = f32[4096,4096] parameter(1) k = f32[4096,4096] parameter(2)"
+    now = f"f {{ {parameters}\n {power}\n ROOT s = f32[4096,4096] multiply(c, a) }}"
+    text = repeated(now, "r = f32[4096,4096] fusion(x, y, v), kind=kLoop, calls=f")
+    remedy = the_remedy(text, "r", "hoist `curve` out of the loop `w`: it computes the same in each of 12 iterations; ")
+    read = (
+        "f { a = f32[4096,4096] parameter(0) c = f32[4096,4096] parameter(1) ROOT s = f32[4096,4096] multiply(c, a) }"
+    )
+    after = repeated(read, "r = f32[4096,4096] fusion(x, y), kind=kLoop, calls=f")
+    once = "HloModule once, is_scheduled=true\n" + now.replace(power, "").replace("multiply(c, a)", "power(b, k)")
+    once += """ENTRY e { x = f32[1024,1024] parameter(0) y = f32[1024,1024] parameter(1) v = f32[1024,1024] parameter(2)
+      ROOT r = f32[1024,1024] fusion(x, y, v), kind=kLoop, calls=f }"""
+    alone = ix.analyze(ix.hlo.parse(once.replace("4096", "1024")), "h100").fusions[0].seconds
+    saved = seconds(text) - seconds(after) - alone
+    assert float(remedy.split("saves ")[1].split(" us")[0]) * 1e-6 == pytest.approx(saved, rel=0.1)
+    for changed in ("(x, x, v)", "(x, y, x)"):
+        assert not any("hoist" in told for told in remedies(text.replace("(x, y, v)", changed))["r"])
+    cheap = text.replace("power(b, k)", "add(b, k)")
+    assert not any("hoist" in told for told in remedies(cheap)["r"])
+
+
 def test_a_long_chain_of_kernels_that_no_iteration_changes_is_hoisted() -> None:
     """Longer than Python's calls nest."""
     chain = "".join(f"  h{k + 1} = f32[8] fusion(h{k}), kind=kLoop, calls=half\n" for k in range(1200))

@@ -107,19 +107,54 @@ def _arguments(step: Step) -> Iterator[tuple[int, str, Instruction]]:
 
 
 def _hoisting(kernel: FusionReport) -> Iterator[Remedy]:
-    """A kernel in a loop whose operands no iteration changes computes the same each time."""
+    """A kernel in a loop, or a part of it, whose operands no iteration changes computes the same each time."""
     i = kernel.origin
     loop = _loops_by_body(i.module.entry).get(i.computation)
-    if loop is None or not i.is_fusion or any(map(_works_in_place, i.users)):
+    if loop is None or not i.is_fusion:
         return
     count = kernel.times if loop.computation.is_entry else stated_trip_count(loop)
-    if count is None or count < 2 or i not in _invariants(i.computation):
+    if count is None or count < 2:
         return
-    yield (
-        f"hoist {_what(i)} out of the loop `{loop.name}`: it computes the same in each of {count_text(count, 'iteration')}; "
-        "compute it before jax.lax.scan (or while_loop), whose body then reads the result",
-        (kernel.run_seconds or 0.0) * (count - 1) / count,
+    why = (
+        f"out of the loop `{loop.name}`: it computes the same in each of {count_text(count, 'iteration')}; "
+        "compute it before jax.lax.scan (or while_loop), whose body then reads the result"
     )
+    if i not in _invariants(i.computation):
+        yield from _hoisting_of_parts(kernel, count, why)
+    elif not any(map(_works_in_place, i.users)):
+        yield f"hoist {_what(i)} {why}", (kernel.run_seconds or 0.0) * (count - 1) / count
+
+
+def _hoisting_of_parts(kernel: FusionReport, count: int, why: str) -> Iterator[Remedy]:
+    """The part of a fusion that reads what no iteration changes is computed once, the rest in each iteration."""
+    graph = flatten(kernel.origin.called[0])
+    for node in _invariant_parts(kernel.origin, graph)[:MAX_SPLITS]:
+        before, after = _parts_at(node, graph)
+        once = _seconds(before, replace(kernel, in_loop=None))
+        yield from _saving(kernel, f"hoist {_what(node.instruction)} {why}", once / count + _seconds(after, kernel))
+
+
+def _invariant_parts(fusion: Instruction, graph: Graph) -> list[Node]:
+    """The last nodes of a fusion in a loop's body that depend on what no iteration changes, and take more than a load."""
+    invariants = _invariants(fusion.computation)
+    same = {p for p, o in zip(graph.parameters, fusion.operands, strict=True) if o in invariants or _is_passed_on(o)}
+    costly: set[Node] = set()
+    constant: set[Node] = set()
+    for node in graph.nodes:
+        read = {ref.node for ref in node.refs}
+        if not node.instruction.is_parameter and read <= same | constant:
+            (same if read & same else constant).add(node)
+            costly |= {node} if node.op.is_expensive or read & costly else set()
+    last = (node for node in graph.nodes if node in costly & same and not same.issuperset(node.users))
+    computed = (_before_moves(node) for node in last if node.users)
+    return [node for node in dict.fromkeys(computed) if node.instruction.shape.is_array]
+
+
+def _before_moves(node: Node) -> Node:
+    """The node whose elements a broadcast, or another node that moves elements, repeats or places."""
+    while node.op.kind == "moves" and len(node.refs) == 1:
+        node = node.refs[0].node
+    return node
 
 
 @cached_on_module
