@@ -19,7 +19,14 @@ import indexing as ix
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.accesses import entry_accesses
-from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
+from indexing.kernels.ir.traversal import (
+    expressions_of,
+    indices_of,
+    replace_statements,
+    rewrite_statement,
+    subvalues,
+    values_of,
+)
 from indexing.kernels.passes import PASSES, Pass
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.verify import verify
@@ -79,7 +86,10 @@ def faults(kernel: ir.Kernel) -> Iterator[PassFault]:
 
     def change(s: ir.Statement) -> Iterator[Fault]:
         if isinstance(s, ir.For) and _accesses(s.body, local):
-            yield from (_fault(f"stop {s.stop} by {by}", replace(s, stop=s.stop + by)) for by in (-1, 1))
+            turn = ir.Within(ix.variable(s.variable) - (s.stop - 1), 0, 0)
+            last = replace(s, body=(ir.If((turn,), _probed(s.body, local)),))
+            yield Fault("", f"stop {s.stop} by -1", (replace(s, stop=s.stop - 1),), ((last,),))
+            yield _fault(f"stop {s.stop} by 1", replace(s, stop=s.stop + 1))
         elif isinstance(s, ir.If) and _accesses((*s.then, *s.otherwise), local):
             yield from _bounds(s)
         elif isinstance(s, ir.Store | ir.Copy | ir.CopyAsync) and _accesses((s,), local):
@@ -91,6 +101,17 @@ def faults(kernel: ir.Kernel) -> Iterator[PassFault]:
         probe = replace(kernel, body=fault.probes[0], buffers=(*kernel.buffers, PROBE))
         yield PassFault(fault.what, replace(kernel, body=fault.block), probe)
     yield from _swapped(kernel, local)
+
+
+def _probed(block: ir.Block, local: set[str]) -> ir.Block:
+    """The control flow of a block, with a probe at each statement that accesses memory that is not local."""
+    control = ir.For | ir.If | ir.Let | ir.LetIndex
+    return replace_statements(
+        block,
+        lambda s: (
+            [REACHED] * (not isinstance(s, ir.For | ir.If) and _accesses((s,), local)) + [s] * isinstance(s, control)
+        ),
+    )
 
 
 def _fault(what: str, *statements: ir.Statement) -> Fault:

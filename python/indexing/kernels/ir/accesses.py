@@ -126,6 +126,16 @@ class Call:
     definition: str = ""  # the first of the names of the results
 
 
+@dataclass(frozen=True, slots=True)
+class IndexUse:
+    """An index expression as a value of a type, in the definition of a name."""
+
+    index: tuple[SymbolicExpr]
+    type: str
+    context: Context
+    definition: str
+
+
 @dataclass
 class Accesses:
     """All memory accesses of a body, in program order."""
@@ -135,6 +145,7 @@ class Accesses:
     accesses: list[Access] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    indices: list[IndexUse] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
     _phase_count: int = 1
     copies: Groups = (frozenset(),)  # the accesses by asynchronous copies that may not be complete
@@ -291,6 +302,8 @@ class Accesses:
         for v in subvalues(value):
             if isinstance(v, ir.Load):
                 self._add("load", v.buffer, v.index, context)
+            elif isinstance(v, ir.IndexValue):
+                self.indices.append(IndexUse((context.at(v.expression),), v.type, context, self._definition))
 
     def _let(self, s: ir.LetIndex, context: Context) -> Context:
         if isinstance(s.value, SymbolicExpr):

@@ -72,7 +72,8 @@ class Pass:
     `memory` (the accesses of parallel threads to memory become those of the source), `parallel` (these stay, values are
     written as the target needs them), `sequential` (threads are loops, for targets without threads). With
     `may_drop_loads`, loads whose values nobody needs may go; with `may_share_loads`, one load may serve several threads of a
-    block; with `may_widen_loads`, one may load the rest of a vector too; other passes keep all loads.
+    block; with `may_widen_loads`, one may load the rest of a vector too; other passes keep all loads. With `rewrites_values`,
+    other operations compute what is stored; other passes keep operations, copies of which they may make.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Pass:
     may_drop_loads: bool = False
     may_share_loads: bool = False
     may_widen_loads: bool = False
+    rewrites_values: bool = False
 
 
 def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
@@ -102,7 +104,7 @@ def _for_vectors(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
 
 PASSES: tuple[Pass, ...] = (
     Pass("inline", lambda kernel, target: inline_functions(kernel, target.has_threads), "logical"),
-    Pass("fold", _for_any(fold_constants), "logical", may_drop_loads=True),
+    Pass("fold", _for_any(fold_constants), "logical", may_drop_loads=True, rewrites_values=True),
     Pass("dead-code", _for_any(remove_dead_code), "logical", may_drop_loads=True),
     Pass("hoist-from-lanes", _for_vectors(hoist_invariants), "memory"),
     Pass("unroll-in-lanes", _for_vectors(unroll_in_lanes), "memory"),
@@ -114,13 +116,18 @@ PASSES: tuple[Pass, ...] = (
     Pass("flatten", _for_any(flatten_buffers), "memory"),
     Pass("vectorize", _for_vectors(vectorize_accesses), "memory", may_widen_loads=True),
     Pass("async-copies", lambda kernel, target: begin_copies(kernel) if target.copies_async else kernel, "memory"),
-    Pass("pack-lanes", lambda kernel, target: pack_words(kernel) if target.packs_lanes else kernel, "memory"),
-    Pass("group-reductions", _group_reductions, "memory"),
+    Pass(
+        "pack-lanes",
+        lambda kernel, target: pack_words(kernel) if target.packs_lanes else kernel,
+        "memory",
+        rewrites_values=True,
+    ),
+    Pass("group-reductions", _group_reductions, "memory", rewrites_values=True),
     Pass("inline-combiners", _for_any(inline_functions), "parallel"),
-    Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel"),
+    Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel", rewrites_values=True),
     Pass("unroll", lambda kernel, target: unroll_loops(kernel, target.has_threads), "parallel"),
     Pass("index-widths", _for_any(narrow_indices), "parallel"),
-    Pass("fold-again", _for_any(fold_constants), "parallel", may_drop_loads=True),
+    Pass("fold-again", _for_any(fold_constants), "parallel", may_drop_loads=True, rewrites_values=True),
     Pass("dead-code-again", _for_any(remove_dead_code), "parallel", may_drop_loads=True),
     Pass("thread-loops", _for_sequential(make_thread_loops), "sequential"),
     Pass("hoist-from-threads", _for_sequential(hoist_from_threads), "sequential", may_share_loads=True),

@@ -1,4 +1,6 @@
-"""The check of bounds: of loads and stores in buffers, index variables in their intervals, calls in functions' domains."""
+"""The check of bounds: of loads and stores in buffers, index variables in their intervals, indices as values in those of their
+types, calls in functions' domains.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from indexing.errors import IndexingError, Undecided
 from indexing.kernels.ir.accesses import INT64, Accesses, Context, all_accesses
 from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check
-from indexing.kernels.verify.data import index_of, value_range
+from indexing.kernels.verify.data import index_of, limits, value_range
 
 
 def check_bounds(kernel: Kernel) -> Iterator[Check]:
-    """One check for each access, claim and call."""
+    """One check for each access, claim, index as a narrow value, and call."""
     buffers = {b.name: b for b in kernel.buffers}
     boxes = {f.name: [f.variables[k].interval for k in f.index] for f in kernel.functions}
     for name, body in all_accesses(kernel):
@@ -38,6 +40,9 @@ def check_bounds(kernel: Kernel) -> Iterator[Check]:
             yield _checked(body, a.context, a.index, box, where)
             if a.width > 1 and b.space != "local":
                 yield _aligned(body, a.index[-1], a.width, where)
+        for use in body.indices:
+            if use.type != "s64":
+                yield _checked(body, use.context, use.index, [limits(use.type)], f"{name}: index as {use.type}")
         for call in body.calls:
             yield _checked(body, call.context, call.index, boxes[call.function], f"{name}: call {call.function}")
 

@@ -21,6 +21,7 @@ class Check:
         "launch",
         "same accesses",
         "same order",
+        "same values",
         "reduction",
         "initialized",
     ]

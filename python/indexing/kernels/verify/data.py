@@ -13,7 +13,7 @@ from indexing.kernels.ir.traversal import subvalues
 
 def value_range(body: Accesses, value: Value, context: Context) -> Interval:
     """An interval that contains an integer value."""
-    whole = _limits(value.type)
+    whole = limits(value.type)
     match value:
         case Constant(_, int(number)):
             return Interval(int(number), int(number))
@@ -42,11 +42,12 @@ def index_of(body: Accesses, value: Value, context: Context) -> SymbolicExpr | N
         case Op("convert", kind, (operand,)):
             inner = index_of(body, operand, context)
             known = None if inner is None else value_range(body, operand, context)
-            return inner if known is not None and _limits(kind).contains(known) else None
+            return inner if known is not None and limits(kind).contains(known) else None
     return None
 
 
-def _limits(kind: str) -> Interval:
+def limits(kind: str) -> Interval:
+    """The interval of the values of an integer type, within int64."""
     if kind == "pred":
         return Interval(0, 1)
     if kind[0] not in "su" or kind == "u64":

@@ -18,12 +18,13 @@ from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.last_block import check_last_block
 from indexing.kernels.verify.once import check_written_once
-from indexing.kernels.verify.order import compare_order
+from indexing.kernels.verify.order import compare_order, has_thread_loops
 from indexing.kernels.verify.races import check_races
 from indexing.kernels.verify.reductions import check_reductions
 from indexing.kernels.verify.translation import compare_accesses
 from indexing.kernels.verify.typed import check_types
 from indexing.kernels.verify.uniform import check_barriers
+from indexing.kernels.verify.values import compare_values
 
 OF_KERNELS: Mapping[str, Callable[[Kernel], Iterable[Check]]] = {  # checks of a kernel at any stage
     "typed": check_types,
@@ -40,8 +41,8 @@ Step: TypeAlias = "tuple[Pass, Kernel, Kernel]"  # a pass, and the kernel before
 def verify_lowering(kernel: Kernel, target: TargetFeatures, limits: Limits) -> Verification:
     """The checks of the last form of a kernel, and of each pass: that accesses, and their order, are the same after it.
 
-    Barriers and races are checked on the last form with parallel threads. A check that is not proved names the pass after
-    which it is not, if it was before.
+    Barriers and races are checked on the last form with parallel threads, meetings of blocks also on the last one. A check
+    that is not proved names the pass after which it is not, if it was before.
     """
     return verify_steps(list(_steps(kernel, target)), limits)
 
@@ -49,11 +50,13 @@ def verify_lowering(kernel: Kernel, target: TargetFeatures, limits: Limits) -> V
 def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
     """The checks of the last kernel of some steps, and of each step."""
     last = steps[-1][2]
-    parallel = next((after for p, _, after in reversed(steps) if p.form != "sequential"), steps[0][1])
+    parallel = next((after for _, _, after in reversed(steps) if not has_thread_loops(after)), steps[0][1])
     types = [*_check_launch(last, limits), *check_types(last)]
     if any(c.status == "refuted" for c in types):
         return Verification(tuple(_blamed(types, steps)))
     checks = [*types, *check_memory(last), *check_threads(parallel)]
+    if parallel is not last:  # fences are needed among blocks whose threads are loops, too
+        checks += check_last_block(last)
     for step in steps:
         checks += compare(*step)
     return Verification(tuple(_blamed(list(_kept(checks, steps)), steps)))
@@ -61,10 +64,15 @@ def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
 
 @lru_cache(maxsize=KEPT)
 def compare(of: Pass, before: Kernel, after: Kernel) -> tuple[Check, ...]:
-    """The checks of one pass: the same accesses, in the same order; a group reduction combines all values of its group."""
+    """The checks of one pass: the same accesses, in the same order, of values that the same operations compute; a group
+    reduction combines all values of its group.
+    """
     return (
-        *compare_accesses(before, after, of.name, of.may_drop_loads, of.may_share_loads, of.may_widen_loads),
+        *compare_accesses(
+            before, after, of.name, of.may_drop_loads, of.may_share_loads, of.may_widen_loads, of.rewrites_values
+        ),
         *compare_order(before, after, of.name),
+        *(() if of.rewrites_values else compare_values(before, after, of.name)),
         *check_reductions(before, after, of.name, of.form == "sequential"),
     )
 

@@ -15,14 +15,16 @@ from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, Variable, compose, constant, variable
 from indexing.errors import IndexingError
-from indexing.kernels.ir.accesses import Access, Accesses, Call, all_accesses, reached_elements
-from indexing.kernels.ir.memory import vector_elements
-from indexing.kernels.ir.nodes import Kernel
+from indexing.kernels.ir.accesses import Access, Accesses, Call, IndexUse, all_accesses, reached_elements
+from indexing.kernels.ir.memory import Memory, vector_elements
+from indexing.kernels.ir.nodes import Assign, Function, GroupReduce, Kernel, Let, Var, bodies, statements
+from indexing.kernels.ir.traversal import names_in, values_of
 from indexing.kernels.passes.flatten import position
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference
 from indexing.ops.operand_indexing import map_over
+from indexing.walks import reached
 
 X, Y, AXES, IDS = 0, 1, 3, 6
 Key: TypeAlias = (
@@ -32,12 +34,19 @@ Maps: TypeAlias = "dict[Key, Mapping[IndexingMap, int]]"  # with the times of ea
 
 
 def compare_accesses(
-    before: Kernel, after: Kernel, name: str, may_drop_loads: bool, may_share_loads: bool, may_widen_loads: bool
+    before: Kernel,
+    after: Kernel,
+    name: str,
+    may_drop_loads: bool,
+    may_share_loads: bool,
+    may_widen_loads: bool,
+    rewrites_values: bool = False,
 ) -> Iterator[Check]:
     """One check for each buffer that both kernels access, and kind of access; `name` is the pass between them.
 
     With `may_drop_loads`, loads and calls for a name that nothing uses may be gone. With `may_share_loads`, any thread of a
     block may load an element for the others. With `may_widen_loads`, the other elements of a vector may be loaded as well.
+    Indices as values are compared unless it `rewrites_values`.
     """
     if before is after:
         return
@@ -56,11 +65,13 @@ def compare_accesses(
     for key in sorted({*old, *new}):
         body, kind, buffer, definition = key
         is_dropped = definition != "" and key not in new
-        if not is_dropped and ((kind == "call" and buffer in indexed) or buffer in kept):
-            where = f"{kind} {buffer}" + f" for {definition}" * bool(definition)
+        is_index = kind == "index" and not (rewrites_values or is_inlined)
+        if not is_dropped and (is_index or (kind == "call" and buffer in indexed) or buffer in kept):
+            where = " ".join(filter(None, (kind, buffer, f"for {definition}" * bool(definition))))
             where = where if body in ("", before.name) else f"{body}: {where}"
             maps = (*old.get(key, {}),), (*new.get(key, {}),)
-            check = _checked(*maps, f"{name}: {where}")
+            seen = ((*maps[0], *maps[1]), maps[1]) if kind == "index" else maps  # may be computed by more threads
+            check = _checked(*seen, f"{name}: {where}")
             if kind == "load" and may_widen_loads and check.status != "proved":
                 check = _checked_vectors(*maps, check.subject, vector_elements(before.buffer(buffer)))
             if kind == "store" and check.status == "proved":
@@ -161,30 +172,55 @@ def _by_body(kernel: Kernel, like: Kernel, by_block: bool) -> Maps:
     return {**by_key}
 
 
+def entry_maps(kernel: Kernel, like: Kernel, memory: str) -> list[IndexingMap]:
+    """The maps of the entry's accesses of a memory in program order, from the threads of the kernel `like`."""
+    every, names = _maps(kernel, False), Memory(kernel)
+    own = (
+        m for name, a, m, _ in every if name == kernel.name and isinstance(a, Access) and names.of(a.buffer) == memory
+    )
+    return [renumbered(m, kernel, like) for m in own]
+
+
 @lru_cache(maxsize=2)  # those of the kernel after a pass are those before the next one
-def _maps(kernel: Kernel, by_block: bool) -> list[tuple[str, Access | Call, IndexingMap, int]]:
+def _maps(kernel: Kernel, by_block: bool) -> list[tuple[str, Access | Call | IndexUse, IndexingMap, int]]:
     """The body, the access, its map from threads, and the iterations of loops on whose counters that does not depend, for
-    all accesses and calls that some thread makes. With `by_block`, the entry's loads are those of the first thread.
+    all accesses and calls that some thread makes for something. With `by_block`, the entry's loads are those of the first
+    thread.
     """
     made = []
+    unused = {f.name: _unused(f) for f in bodies(kernel)}
     for name, body in all_accesses(kernel):
-        accesses: list[Access | Call] = [*body.once, *body.calls]
-        for a in accesses:
+        accesses: list[Access | Call | IndexUse] = [*body.once, *body.indices, *body.calls]
+        for a in (a for a in accesses if a.definition not in unused[name]):
             is_shared = by_block and name == kernel.name and isinstance(a, Access) and a.kind == "load"
-            m = _map(body, a, a.index if isinstance(a, Call) else (element_of(kernel, a),), is_shared)
+            m = _map(body, a, (element_of(kernel, a),) if isinstance(a, Access) else a.index, is_shared)
             if not m.is_known_empty and not (reduced := normalized(m)).is_known_empty:
                 made.append((name, a, reduced, _repeats(m)))
     return made
 
 
-def _key(name: str, a: Access | Call) -> Key:
+def _unused(f: Function | Kernel) -> set[str]:
+    """The names, of values and variables, that reach no store, condition, index or result: loads for them are not needed."""
+    defined: dict[str, set[str]] = defaultdict(set)
+    used = {*names_in(f.results)}
+    for s in statements(f.body):
+        if isinstance(s, Let | Var | Assign):
+            defined[s.name].update(names_in(values_of(s)))
+        else:
+            used.update(names_in(values_of(s)), s.names if isinstance(s, GroupReduce) else ())
+    return defined.keys() - {*reached(used, lambda name: defined.get(name, ()))}
+
+
+def _key(name: str, a: Access | Call | IndexUse) -> Key:
     if isinstance(a, Call):
         return name, "call", a.function, a.definition
+    if isinstance(a, IndexUse):
+        return name, "index", "", a.definition
     return name, a.kind, a.buffer, a.definition * (a.kind == "load" and a.width == 1)
 
 
-def _map(body: Accesses, a: Access | Call, index: tuple[SymbolicExpr, ...], is_shared: bool) -> IndexingMap:
-    width = 1 if isinstance(a, Call) else a.width
+def _map(body: Accesses, a: Access | Call | IndexUse, index: tuple[SymbolicExpr, ...], is_shared: bool) -> IndexingMap:
+    width = a.width if isinstance(a, Access) else 1
     m = body.map(a.context, index, width, is_for_all_threads=not is_shared)
     return (_of_block(m) if is_shared else m).simplify()
 
