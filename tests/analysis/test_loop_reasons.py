@@ -49,8 +49,9 @@ def test_lines_that_leave_the_cache_unused_are_wasted() -> None:
 
 
 def test_what_is_lost_is_what_the_remedy_saves() -> None:
+    """Nearly: elements that lie side by side take fewer steps too."""
     far, near = (kernel(FAR_APART.format(layout=layout)) for layout in ("{0,1}", "{1,0}"))
-    assert far.seconds_lost == pytest.approx(far.seconds - near.seconds, rel=0.01)
+    assert far.seconds_lost == pytest.approx(far.seconds - near.seconds, rel=0.03)
     assert any(r.endswith(f"which saves {seconds_text(far.seconds - near.seconds)}") for r in far.remedies)
 
 
