@@ -15,7 +15,7 @@ from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, pla
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.fragments import LINE_BYTES, PANEL_PRODUCTS, PanelProduct, panels_for
 from indexing.kernels.kernel_builder import Dim3
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.knob_space import KnobSpace, Values, nested_space
 
 # Rows of a block by default, and bytes of a row of its sums: the tiles of both operands fit into 64 KiB.
 MAX_DEFAULT_ROWS, MAX_DEFAULT_BYTES = 128, 512
@@ -208,15 +208,7 @@ def panel_knobs(_: Heroes, default: PanelPlan, device: Device) -> KnobSpace:
     depths: dict[tuple[int, ...], Values] = {
         line.panels: range(unit, _most_depth(line, device) + 1, unit) for line in lines
     }
-    return KnobSpace(
-        NAME,
-        (
-            Knob("row_panels", panels, default.row_panels),
-            Knob("column_panels", panels, default.column_panels),
-            Knob("tile_depth", range(unit, MAX_DEPTH + 1, unit), default.tile_depth),
-        ),
-        (Condition("tile_depth", ("row_panels", "column_panels"), depths),),
-    )
+    return nested_space(NAME, ("row_panels", "column_panels", "tile_depth"), default, depths)
 
 
 def _most_depth(line: PanelPlan, device: Device) -> int:

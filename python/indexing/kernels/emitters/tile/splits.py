@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,7 +22,7 @@ from indexing.kernels.emitters.reduction.splits import LAST_BYTES, Splits
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.kernel_builder import Dim3
-from indexing.kernels.knob_space import Condition, GridSizes, Knob, KnobSpace, Values
+from indexing.kernels.knob_space import Condition, GridSizes, Knob, KnobSpace, Values, nested_space
 from indexing.kernels.launch import thread_id
 
 SUM_BYTES = 4
@@ -233,7 +233,6 @@ def _tile_space(
 ) -> KnobSpace:
     """`tile_space`, once for equal products."""
     legal = dict(items)
-    names = (*legal, "split_k", "group_rows")
     unsplit: Any = replace(default, split_k=1, group_rows=1)
     plans: dict[tuple[int, ...], TiledPlan] = {
         values: replace(unsplit, **dict(zip(legal, values, strict=True))) for values in product(*legal.values())
@@ -242,29 +241,12 @@ def _tile_space(
     splits: dict[tuple[int, ...], Values] = {values: plan.legal_splits(device) for values, plan in fitting.items()}
     groups: dict[tuple[int, ...], Values] = {values: plan.legal_groups(device) for values, plan in fitting.items()}
     turns = tuple(sorted({n for of in groups.values() for n in of}))
-    choices: list[Values] = [*legal.values(), max(splits.values(), key=len), turns]
-    return KnobSpace(
-        name,
-        tuple(
-            Knob(n, values, getattr(default, n), "order" if n == "group_rows" else "kernel")
-            for n, values in zip(names, choices, strict=True)
-        ),
-        (
-            *_conditions(legal, fitting),
-            Condition("split_k", names[:-2], splits),
-            Condition("group_rows", names[:-2], groups),
-        ),
+    space = nested_space(name, (*legal, "split_k"), default, splits)
+    return replace(
+        space,
+        knobs=(*space.knobs, Knob("group_rows", turns, default.group_rows, "order")),
+        conditions=(*space.conditions, Condition("group_rows", tuple(legal), groups)),
     )
-
-
-def _conditions(legal: Mapping[str, tuple[int, ...]], fitting: Collection[tuple[int, ...]]) -> Iterator[Condition]:
-    """The values that remain legal of each knob, given those before it, so that a plan fits."""
-    begun = {values[:n] for values in fitting for n in range(len(legal) + 1)}
-    names = tuple(legal)
-    for k, (name, choices) in enumerate(legal.items()):
-        values = {key: tuple(v for v in choices if (*key, v) in begun) for key in product(*list(legal.values())[:k])}
-        if any(of_key != choices for of_key in values.values()):
-            yield Condition(name, names[:k], values)
 
 
 class SharedSums:
