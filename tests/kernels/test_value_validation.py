@@ -11,7 +11,8 @@ from indexing.kernels.passes import PASSES
 from indexing.kernels.verify.bounds import check_bounds
 from indexing.kernels.verify.lowering import compare
 from indexing.kernels.verify.order import compare_order
-from indexing.kernels.verify.values import compare_values
+from indexing.kernels.verify.translation import compare_accesses
+from indexing.kernels.verify.values import _Instances, _Terms, compare_values
 from ir_kernels import TH_X, kernel, result
 from ir_reader import read_kernel
 from last_faults import KINDS, faults, steps_of, verdict
@@ -61,6 +62,66 @@ def statuses(after: str) -> set[str]:
 def test_other_operations_are_seen(old: str, new: str) -> None:
     assert old in SUM
     assert statuses(SUM.replace(old, new, 1)) == {"open"}
+
+
+CONTROL = """\
+  v = load.s32 p2[th_x]
+  j in [0, 31] = clamp.s32(s32 0, v, s32 31)
+  var s: f32 = load.f32 p0[j]
+  for k in [0, 3] = 0 to 4 step 1
+    break if lt.pred(s, f32 1.0)
+    set s = sub.f32(s, f32 1.0)
+  if lt.pred(s, f32 2.0)
+    set s = f32 3.0
+  else
+    set s = f32 4.0
+  if gt.pred(s, f32 5.0)
+    set s = f32 6.0
+  t = shuffle 16 of s
+  atomic o0[th_x] = combine0.add(t)
+"""
+COMBINER = "function combine0(a0: f32, b0: f32)\n  v0 = add.f32(a0, b0)\n  return v0\nentry\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("s32 31)", "s32 30)"),
+        ("break if lt.pred(s, f32 1.0)", "break if lt.pred(s, f32 2.0)"),
+        ("set s = f32 3.0\n  else\n    set s = f32 4.0", "set s = f32 4.0\n  else\n    set s = f32 3.0"),
+        ("f32 2.0)\n    set s = f32 3.0", "f32 5.0)\n    set s = f32 3.0"),
+        (
+            CONTROL[CONTROL.index("f32 3.0") : CONTROL.index("  t =")],
+            "f32 6.0\n  else\n    set s = f32 4.0\n  if gt.pred(s, f32 5.0)\n    set s = f32 3.0\n",
+        ),
+        ("shuffle 16", "shuffle 8"),
+        ("combine0.add", "combine0.maximum"),
+    ],
+)
+def test_other_control_by_data_is_seen(old: str, new: str) -> None:
+    head = HEADER.replace("buffer x0", "buffer p2: s32[32] global input 2\nbuffer x0").replace("entry\n", COMBINER)
+    before = read_kernel(head + CONTROL)
+    assert old in CONTROL
+    same = read_kernel(head + CONTROL.replace("v = ", "w = ").replace(", v,", ", w,"))
+    assert {c.status for c in compare_values(before, same, "pass")} == {"proved"}
+    after = read_kernel(head + CONTROL.replace(old, new))
+    assert "open" in {c.status for c in compare_values(before, after, "pass")}
+
+
+def test_what_was_assumed_of_a_variable_is_taken_back() -> None:
+    """Of `z`, which is computed of `x`, nothing is known by what was assumed of `x`, which holds another value as well."""
+    terms = _Terms()
+    always, one, p = terms.node(()), terms.node(("1",)), terms.node(("p",))
+    x, z, old_x, old_z = (terms.holder() for _ in range(4))
+    for a, b in ((x, z), (old_x, old_z)):
+        terms.given[a][terms.node(("f",), b), always] = None
+        terms.given[b][terms.node(("h",), a), always] = None
+        terms.given[b][p, always] = None
+    terms.given[x][one, always] = None
+    instances = _Instances(terms)
+    assert not instances.has_all([terms.node(("q",), x)], [terms.node(("q",), old_x)])
+    assert not instances.has_all([terms.node(("q",), z)], [terms.node(("q",), old_z)])
+    assert instances.has_all([terms.node(("q",), old_z)], [terms.node(("q",), z)])
 
 
 INSIDE = "".join(f"  {line}\n" for line in SUM.splitlines())
@@ -142,3 +203,17 @@ def test_a_store_that_a_later_one_covers_is_found() -> None:
     after = read_kernel(head + body.replace("tile[th_x * 2 + k]", "tile[th_x * 2]"))
     assert {c.status for c in compare_order(before, after, "pass")} == {"refuted"}
     assert {c.status for c in compare_order(before, read_kernel(head + body.replace("v", "w")), "pass")} == {"proved"}
+
+
+def test_a_load_for_what_nothing_needs_is_none() -> None:
+    before = read_kernel(HEADER + SUM)
+    after = read_kernel(HEADER + SUM.replace("mul_add.f32(v, load", "mul_add.f32(f32 0.0, load"))
+    wrong = [c for c in compare_accesses(before, after, "pass", False, False, False) if c.status != "proved"]
+    assert [(c.subject, c.status) for c in wrong] == [("pass: load p0", "refuted")]
+
+
+def test_a_fence_is_needed_where_threads_are_loops() -> None:
+    steps = steps_of(ix.emit(ix.hlo.load(GOLDEN / "reduction_split_columns.hlo").entry, "c"))
+    mutants = faults(steps[-1][2], "fence lost")
+    assert mutants
+    assert all("no fence" in verdict(steps, m) for m in mutants)
