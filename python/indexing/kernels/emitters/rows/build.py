@@ -66,7 +66,9 @@ class _Body:
         return self.body.kernel.add_buffer(buffer)
 
     def _shared_weights(self) -> Sequence[Instruction]:
-        return weights_of(self.space, self.plan.keeps_elements) if self.plan.shares_weights else ()
+        if not self.plan.shares_weights:
+            return ()
+        return weights_of(self.space, self.plan.keeps_elements, self.plan.across)
 
     def _weight_buffer(self, i: Instruction) -> str:
         name, size = self.body.fresh("weights"), self.plan.dimensions.reduced
@@ -88,17 +90,17 @@ class _Body:
             self.staged.finish()
 
     def _load_weights(self) -> None:
-        """Load the weights of all rows to shared memory, by all threads of the block."""
+        """Load the weights of the block's rows to shared memory, by all threads of the block."""
         if not self.weights:
             return
         body, plan = self.body, self.plan
         width, threads = width_of(plan.vector_width), plan.block[0]
-        vectors = plan.dimensions.reduced // width
+        vectors, first_row = plan.dimensions.reduced // width, plan.tile * plan.across
         with loop_over(body, ceil_div(vectors, threads), "step") as step:
             part = Part(range_variable(0) * threads + thread_id("th_x"), vectors)
             with inside_parts(body, (part,), (step,)) as (vector,), lanes(body, width) as lane:
                 place = body.scope.simplify(vector * width + lane)
-                index = tuple(map(body.scope.simplify, plan.dimensions.index(constant(0), place)))
+                index = tuple(map(body.scope.simplify, plan.dimensions.index(first_row, place)))
                 for i, buffer in self.weights.items():
                     value = body.value(i, self._at(i, index))
                     body.store(buffer, (place,), body.stored(i.shape.element_type, value))

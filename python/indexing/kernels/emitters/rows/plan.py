@@ -128,9 +128,12 @@ def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Kee
     plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
     if TARGETS[device.dialect].has_threads and keep != Keep.ONLINE:
         staged = staged_bytes(space) if threads == width == 1 else 0
-        plan = replace(plan, weight_bytes=bytes_of_weights(space, plan.keeps_elements, d), staged_bytes=staged)
+        weights = bytes_of_weights(space, plan.keeps_elements, d, across)
+        plan = replace(plan, weight_bytes=weights, staged_bytes=staged)
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
-        plan = replace(plan, across=plan.across // 2)
+        across = plan.across // 2
+        weights = bytes_of_weights(space, plan.keeps_elements, d, across) if plan.weight_bytes else 0
+        plan = replace(plan, across=across, weight_bytes=weights)
     return plan
 
 
