@@ -126,6 +126,7 @@ class PartitionedComputation:
         """
         return self.evaluations_where({})
 
+    @takes(known=of_type(Mapping))
     def evaluations_where(self, known: Mapping[Instruction, int]) -> Mapping[Instruction, int]:
         """`evaluations` of a kernel that computes roots of functions as often as is `known`, whoever reads them."""
         calls: dict[Subgraph, int] = {s: prod(s.index_sizes) for s in self.epilogues}

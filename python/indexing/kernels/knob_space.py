@@ -8,7 +8,7 @@ from math import isqrt, prod
 from random import Random
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
-from indexing.arguments import integer, takes
+from indexing.arguments import integer, of_type, takes
 from indexing.errors import IndexingError
 from indexing.lazy import np
 
@@ -70,7 +70,7 @@ class Condition:
         every = [
             v
             for key, v in self.values.items()
-            if all(plan.get(g, k) == k for g, k in zip(self.given, key, strict=True))
+            if all(g not in plan or plan[g] == k for g, k in zip(self.given, key, strict=True))
         ]
         union = sorted(set().union(*every))
         is_range = bool(union) and len(union) == union[-1] - union[0] + 1
@@ -189,6 +189,7 @@ class KnobSpace:
         self.check_given(complete)
         return complete
 
+    @takes(given=of_type(Mapping))
     def check_given(self, given: Mapping[str, int]) -> None:
         """Raise IndexingError for an unknown knob, and for a value that is not legal, whatever values the others have."""
         for name, value in given.items():
