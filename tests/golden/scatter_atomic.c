@@ -25,11 +25,11 @@ static void scatter_scatter_blocks(f32 *p0, const s32 *restrict p1, const f32 *r
     f32 *const o0 = (f32 *)p0;
     for (s32 bl_x = 0; bl_x < 22; bl_x++) {
       for (s32 row = (bl_x * 64) / 35; row < (minimum_s32(bl_x * 8, 167) * 8 + 28) / 35 + 2; row++) {
+        const s32 v0 = p1[row];
+        const bool v2 = (u32)v0 <= 11u;
         for (s64 th_x = -minimum_s32(bl_x * 64 - row * 35, 0) * 2; th_x < -maximum_s32(bl_x * 64 - row * 35, (-29)) * 2 + 70; th_x++) {
           const s32 i = th_x + bl_x * 128;
-          const s32 v0 = p1[row];
           const s32 j1 = clamp_s32(0, v0, 11);
-          const bool v2 = (u32)v0 <= 11u;
           if (v2) {
             const f32 v3 = p2[th_x + bl_x * 128];
             const f32 now_1 = combine0(o0[th_x + bl_x * 128 + j1 * 70 - row * 70], v3);

@@ -24,6 +24,7 @@ CASES_OF = {
     "fold-again": "fold",
     "dead-code-again": "dead-code",
     "hoist-from-lanes": "hoist",
+    "hoist-from-threads-again": "hoist-from-threads",
     "inline-combiners": "inline",
 }
 LAUNCH = "grid (4, 1, 1) block (32, 1, 1)"

@@ -132,6 +132,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("thread-loops", _for_sequential(make_thread_loops), "sequential"),
     Pass("hoist-from-threads", _for_sequential(hoist_from_threads), "sequential", may_share_loads=True),
     Pass("row-loops", _for_sequential(make_row_loops), "sequential"),
+    Pass("hoist-from-threads-again", _for_sequential(hoist_from_threads), "sequential", may_share_loads=True),
     Pass("unswitch-threads", _for_sequential(unswitch), "sequential"),
     Pass("split-loops", _for_sequential(split_loops), "sequential"),
     Pass("split-tails", _for_sequential(split_tails), "sequential"),

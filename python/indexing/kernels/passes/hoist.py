@@ -18,6 +18,7 @@ from indexing.kernels.ir.copying import names_of
 from indexing.kernels.ir.memory import Memory, orders_memory
 from indexing.kernels.ir.traversal import (
     indices_of,
+    loads_of,
     may_leave,
     names_in,
     replace_loops,
@@ -39,17 +40,23 @@ def hoist_invariants(kernel: ir.Kernel) -> ir.Kernel:
 
 
 def hoist_from_threads(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with definitions that are the same for all threads in front of the loops over threads. Loads of memory that
-    the kernel writes stay, for their order among its stores, and what several loops compute, each for itself.
+    """The kernel with definitions that are the same for all threads, or all of a row, in front of the loops over threads. Loads
+    of memory that the kernel writes stay, for their order among its stores, and what several loops compute, each for itself.
     """
     memory = Memory(kernel)
     body = list(ir.statements(kernel.body))
     written = {m for s in body for m in memory.written(s)}
     times = Counter(d for s in body for d in _defined(s))
     repeated = {d for d, count in times.items() if count > 1}
+    sizes, intervals = {b.name: b.size for b in kernel.buffers}, [v.interval for v in kernel.variables]
+
+    def is_inside(load: ir.Load) -> bool:
+        """Whether an element is in its buffer, also where no thread would load it."""
+        ranges = [e.range(intervals) for e in load.index]
+        return len(ranges) == 1 and ranges[0].lower >= 0 and ranges[0].upper < sizes[load.buffer]
 
     def changes(loop: ir.For) -> _ChangedNames | None:
-        return _ChangedNames(loop, memory, written, repeated) if loop.variable < AXES else None
+        return _ChangedNames(loop, memory, written, repeated, is_inside) if loop.variable < AXES else None
 
     return replace(kernel, body=_hoisted(kernel.body, kernel.variables, changes))
 
@@ -66,8 +73,8 @@ def _hoisted(
 
 def _surely_runs(loop: ir.For, variables: tuple[ir.IndexVariable, ...]) -> bool:
     """Whether the body provably runs at least once."""
-    start, stop = (e.range([v.interval for v in variables]) for e in (loop.start, loop.stop))
-    return start.upper < stop.lower
+    intervals = [v.interval for v in variables]
+    return (loop.stop - loop.start).simplify(intervals).range(intervals).lower > 0
 
 
 def _split(loop: ir.For, runs: bool, changing: _ChangedNames) -> ir.Block:
@@ -114,9 +121,16 @@ def _assignments(statements: Iterable[ir.Statement]) -> Counter[str]:
 class _ChangedNames:
     """The names and index variables that a loop changes, those whose definitions stay, and the memory of which its loads do."""
 
-    def __init__(self, loop: ir.For, memory: Memory, written: Set[str], repeated: Set[str | int] = frozenset()) -> None:
+    def __init__(
+        self,
+        loop: ir.For,
+        memory: Memory,
+        written: Set[str],
+        repeated: Set[str | int] = frozenset(),
+        is_inside: Callable[[ir.Load], bool] = lambda load: False,
+    ) -> None:
         inner = list(ir.statements(loop.body))
-        self.memory, self.written, self.repeated = memory, written, repeated
+        self.memory, self.written, self.repeated, self.is_inside = memory, written, repeated, is_inside
         self.variables = {loop.variable}
         self.names: set[str] = set()
         self.assigned = _assignments(inner)
@@ -136,14 +150,16 @@ class _ChangedNames:
                 self.variables.add(s.variable)
 
     def is_invariant(self, statement: ir.Statement, runs: bool) -> bool:
-        """Whether the statement defines what is loop-invariant; one with loads may move only if the loop runs at least once."""
+        """Whether the statement defines what is loop-invariant; one with loads may move only if the loop runs at least once, or
+        what it loads is there in any case.
+        """
         if not isinstance(statement, ir.Let | ir.LetIndex | ir.CallFunction):
             return False
         if not runs and isinstance(statement, ir.CallFunction | ir.LetIndex):
             return False
         if not self.repeated.isdisjoint(_defined(statement)):
             return False
-        return (runs or not set(self.memory.read(statement))) and self._reads_the_same(statement)
+        return (runs or all(map(self.is_inside, loads_of(statement)))) and self._reads_the_same(statement)
 
     def _reads_the_same(self, statement: ir.Statement) -> bool:
         """Whether the values, the indices and the memory that a statement itself reads are loop-invariant."""

@@ -349,7 +349,11 @@ class ThreadLoops:
         value = self.given[number]
         if isinstance(value, SymbolicExpr):
             return ir.LetIndex(number, value)
-        return ir.LetIndex(number, ir.Load("s64", self.kept_indices[number], (self.thread,)))
+        # Within its bounds as where it was kept, which nobody knows of memory.
+        bounds = self.variables[number].interval
+        low, high = ir.Constant("s64", bounds.lower), ir.Constant("s64", bounds.upper)
+        kept = ir.Load("s64", self.kept_indices[number], (self.thread,))
+        return ir.LetIndex(number, ir.Op("clamp", "s64", (low, kept, high)))
 
     def _loaded(self, name: str, use: _Use) -> ir.Let | ir.Var:
         kind = self.kinds[name]

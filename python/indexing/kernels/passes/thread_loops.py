@@ -24,7 +24,7 @@ from indexing.kernels.ir.types import decoded, storage_type
 from indexing.kernels.passes.affine import make_indices_affine
 from indexing.kernels.passes.group_loops import array_of
 from indexing.kernels.passes.parallel_regions import GroupReduction, Guards, Item, ParallelRegion, Shared, ThreadLoops
-from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, has_barrier
+from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, gains_by_vectors, has_barrier
 from indexing.ops.element_types import element_type
 
 
@@ -54,6 +54,7 @@ class _Splitter:
         self.regions = 0
         self.guards = 0
         self.reductions = 0
+        self.has_updates_apart = _has_slow_updates(kernel)
 
     def block(self, block: ir.Block, guards: Guards) -> list[Item]:
         """The items of a block whose statements are run by all threads for which the guards hold."""
@@ -66,7 +67,8 @@ class _Splitter:
             if placement == "after":
                 current = None
             elif placement == "inside":
-                if current is None or is_apart(current.statements, statement):
+                is_update = self.has_updates_apart and isinstance(statement, ir.AtomicUpdate)
+                if current is None or is_update or is_apart(current.statements, statement):
                     current = ParallelRegion(self.regions, guards)
                     self.regions += 1
                     items.append(current)
@@ -129,7 +131,7 @@ class _Splitter:
                 self._widen(s.variable, Interval(start.lower, max(stop.upper - 1, start.lower)))
             items.append(Shared(s, self.block(s.body, guards)))
             return "after"
-        if isinstance(s, ir.If) and (self.uniform.has_shared_parts(s) or _has_widths_apart(s)):
+        if isinstance(s, ir.If) and (self.uniform.has_shared_parts(s) or self._has_parts(s)):
             if not guards and all(map(self._knows, s.conditions)):
                 items.append(Shared(s, self.block(s.then, ()), self.block(s.otherwise, ())))
             else:
@@ -140,6 +142,11 @@ class _Splitter:
                 f"kernel {self.kernel.name} has a barrier in a {type(s).__name__.lower()} that threads do not share"
             )
         return "inside"
+
+    def _has_parts(self, s: ir.If) -> bool:
+        """Whether what a branch contains is several regions: of elements of different widths, or an update apart."""
+        is_update = self.has_updates_apart and any(isinstance(t, ir.AtomicUpdate) for t in ir.statements(s.then))
+        return is_update or _has_widths_apart(s)
 
     def _note(self, s: ir.Let | ir.LetIndex) -> None:
         """Let a name or an index be known outside of regions."""
@@ -197,6 +204,16 @@ def _with_reduced(s: ir.Statement, reduced: dict[str, ir.Ref]) -> ir.Statement:
         return s
     (s,) = rewrite_values((s,), lambda v: reduced.get(v.name, v) if isinstance(v, ir.Ref) else v)
     return s
+
+
+def _has_slow_updates(kernel: ir.Kernel) -> bool:
+    """Whether a kernel updates elements one by one with what it had better compute in vectors: places or values that take
+    functions, or quotients of floats.
+    """
+    inner = ir.statements(kernel.body)
+    if not any(isinstance(s, ir.AtomicUpdate) for s in inner):
+        return False
+    return any(isinstance(v, ir.Op) and gains_by_vectors(v) for s in inner for v in all_values(s))
 
 
 def _has_widths_apart(s: ir.If) -> bool:

@@ -153,7 +153,8 @@ class Uniformity:
         if turns is None or turns > MAX_SHORT or (turns >= MIN_LANES and self._has_own_vectors(loop)):
             return 0
         values = (part for s in ir.statements(loop.body) for part in all_values(s))
-        return sum(isinstance(v, ir.Op) and _gains_by_vectors(v, turns) for v in values)
+        counted = (v for v in values if isinstance(v, ir.Op) and (v.opcode in FUNCTIONS or turns not in VECTOR_ROWS))
+        return sum(map(gains_by_vectors, counted))
 
     def _has_own_vectors(self, loop: ir.For) -> bool:
         """Whether compilers make vectors of a loop: no turn waits for the last, or reads what threads keep side by side."""
@@ -190,10 +191,9 @@ class Uniformity:
         return "same" if distance == 0 else "adjacent" if distance == width else "apart"
 
 
-def _gains_by_vectors(v: ir.Op, turns: int) -> bool:
-    """Whether an operation takes far longer outside of vectors, which a loop of so many turns over elements has not."""
-    is_slow = turns not in VECTOR_ROWS and v.opcode in SLOW_ALONE and element_type(v.type).kind == "float"
-    return is_slow or v.opcode in FUNCTIONS
+def gains_by_vectors(v: ir.Op) -> bool:
+    """Whether an operation takes far longer outside of vectors."""
+    return v.opcode in FUNCTIONS or (v.opcode in SLOW_ALONE and element_type(v.type).kind == "float")
 
 
 def _carries(loop: ir.For) -> bool:
