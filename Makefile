@@ -213,13 +213,14 @@ audit: $(VENV)/.developed ## licences, advisories and sources of the crates (car
 	$(bin)/pip install --quiet 'pip-audit>=2.8'
 	$(bin)/pip-audit --skip-editable
 
-docs: $(VENV)/.developed ## write the generated documents and pictures of docs/, and all of them as a site for browsers, in .site/html; its links must lead somewhere
+docs: $(VENV)/.developed ## write the generated documents and pictures of docs/, and all of them as a site for browsers, in .site/html; its links must lead somewhere, and its pages fit into the window of a browser
 	$(bin)/pip install --quiet 'indexing[docs]' 'playwright>=1.45'
 	"$(python)" docs/generate.py
 	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py
 	"$(python)" docs/gather_site.py .site/docs
 	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --quiet
 	"$(python)" docs/check_links.py .site/html
+	"$(python)" docs/look_at_site.py .site/html
 
 clean: ## remove everything that the targets made
 	rm -rf $(VENV) $(VENV)-bench $(VENV)-cuda $(VENV)-smoke $(VENV)-demo .site .cache dist target .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -84,7 +84,7 @@ def api_table() -> str:
     lines = [_HEAD]
     for name, text in entries():
         is_member = not name.startswith("ix.")
-        mark = "  - " if is_member else "- "
+        mark = "    - " if is_member else "- "
         lines.append(f"{mark}`{name.partition('.')[2] if is_member else name}`: {first_sentence(text)}")
     return "\n".join([*lines, ""])
 

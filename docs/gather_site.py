@@ -82,7 +82,8 @@ def main(folder: Path) -> None:
     for document in (ROOT / "docs").glob("*.md"):
         (folder / document.name).write_text(beside(document.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copytree(ROOT / "docs" / "pictures", folder / "pictures")
-    shutil.copy(ROOT / "docs" / "site.css", folder)
+    for name in ("site.css", "iframe-worker.js"):
+        shutil.copy(ROOT / "docs" / name, folder)
     (folder / "notebooks").mkdir()
     for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
         (folder / "notebooks" / notebook.name).write_text(
