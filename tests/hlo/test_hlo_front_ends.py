@@ -155,7 +155,9 @@ def test_programs_of_a_dump(tmp_path: Path) -> None:
     programs = ix.hlo.dumped_programs(dump(tmp_path, list(DUMPED)))
     actual = {name: ix.hlo.load(path).name for name, path in programs.items()}
     assert actual == {"module_0001.jit_f": "f", "module_0002.jit_g": "before_g"}
-    with pytest.raises(ix.IndexingError, match="has 2 programs; give one of these files: module_0001.jit_f.sm"):
+    with pytest.raises(
+        ix.IndexingError, match="has 2 programs; give one of these files, the largest first: module_0002.jit_g.before"
+    ):
         ix.hlo.load(tmp_path)
 
 

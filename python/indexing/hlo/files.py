@@ -101,9 +101,11 @@ def _only_dumped(folder: str | os.PathLike[str]) -> pathlib.Path:
             f"{os.fspath(folder)} is a directory without programs that XLA dumped; give a file, or for all programs"
             " below it `indexing analyze DIR --out TABLES`, which is `ix.analyze_files`"
         )
-    names = ", ".join(path.name for path in list(programs.values())[:5])
+    by_size = sorted(programs.values(), key=lambda path: -path.stat().st_size)
+    names = ", ".join(path.name for path in by_size[:5])
     more = f", and {len(programs) - 5} more" if len(programs) > 5 else ""
-    raise IndexingError(f"{os.fspath(folder)} has {len(programs)} programs; give one of these files: {names}{more}")
+    told = f"{os.fspath(folder)} has {len(programs)} programs; give one of these files, the largest first"
+    raise IndexingError(f"{told}: {names}{more}")
 
 
 def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:

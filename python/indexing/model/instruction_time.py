@@ -8,7 +8,7 @@ from math import prod
 
 from indexing._core import predict_times
 from indexing.device.record import Device
-from indexing.errors import IndexingError
+from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder
 from indexing.hlo.layout import bit_width
 from indexing.hlo.module_cache import cached_on_module
@@ -114,6 +114,14 @@ def predict_instruction(instruction: Instruction, device: Device) -> KernelTime:
             return _of_copy(instruction, device)
         meaning = None if op.expansion is None else op.expansion(instruction)
         return _alone(instruction, device) if meaning is None else _of_product(instruction, meaning, device)
+    except UnsupportedOp as error:
+        is_by_itself = not instruction.is_fusion and op.element is None
+        why = (
+            "no single kernel of this package computes it; `profile` puts its measured time here"
+            if is_by_itself
+            else error
+        )
+        return KernelTime(None, note=f"not modelled: {why}")
     except IndexingError as error:
         return KernelTime(None, note=f"not modelled: {error}")
 
