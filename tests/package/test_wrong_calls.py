@@ -44,6 +44,8 @@ X, Y = np.ones((64, 48), np.float32), np.ones((48, 64), np.float32)
         (lambda: ix.hlo.Shape("f32", [4]), "Shape: sizes, layout and elements are tuples"),
         (lambda: ix.hlo.from_proto(3), "from_proto: data is an int; expected bytes"),
         (lambda: ix.maps(FUSION, 0), "maps: an Instruction takes no arguments; only a function does"),
+        (lambda: ix.Device("h100"), r"whole record of a device: ix.find_device\('h100'\) is the one of a name"),
+        (lambda: MAP.simplify("search"), r'expected True or False .*named: effort="search"\), not a str'),
         (lambda: MAP.evaluate(3), "expected dims, a sequence of 1, not an int"),
         (lambda: MAP.evaluate([3], np.float64(3)), "expected symbols, a sequence of 0, not a float64"),
         (lambda: MAP.is_bijection_onto(20), "expected a sequence, not an int"),

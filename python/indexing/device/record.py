@@ -131,6 +131,13 @@ class Device:
     architecture: Architecture | None = None
     origin: Origin = field(default="", repr=False)
 
+    def __new__(cls, *figures: object, **named: object) -> Device:
+        """Refuses a name alone, which stands for a device of the table elsewhere."""
+        if len(figures) == 1 and not named:
+            remedy = "is the one of a name, and device.with_memory(bandwidth=1e12) and the like change it"
+            raise TypeError(f"Device is the whole record of a device: ix.find_device({figures[0]!r}) {remedy}")
+        return object.__new__(cls)
+
     def __post_init__(self) -> None:
         check_fields(self, name=of_type(str), dialect=of_type(str), description=of_type(str), limits=of_type(Limits))
         check_fields(self, widths=of_type(Widths), cores=of_type(Cores), memory=of_type(Memory), rates=of_type(Rates))

@@ -236,7 +236,7 @@ indexing_status indexing_predictor_knobs(indexing_predictor *predictor, const in
 
 /* The predictions for `count` plans of one kernel, given as to indexing_predictor_knobs. `values` are columns, one after the other:
  * knob k of plan i is values[k * count + i]; others of its knobs have their defaults. INDEXING_INVALID_ARGUMENT for a plan that
- * isn't legal. */
+ * isn't legal, and for a knob that is named twice. */
 indexing_status indexing_predictor_plans(indexing_predictor *predictor, const indexing_program *program, const char *const *names, size_t knobs, const int64_t *values, size_t count, indexing_prediction *predictions);
 
 #ifdef __cplusplus

@@ -123,6 +123,10 @@ impl Predictor {
         program: &Program<'_>,
         columns: &[(&str, &[i64])],
     ) -> Result<Vec<Prediction>, Failure> {
+        let is_repeated = |k: usize| columns[..k].iter().any(|(name, _)| *name == columns[k].0);
+        if let Some(k) = (0..columns.len()).find(|&k| is_repeated(k)) {
+            return Err(Failure::argument(&format!("the knob {} is given twice", columns[k].0)));
+        }
         let plans: Map<String, Value> =
             columns.iter().map(|(name, values)| ((*name).to_owned(), json!(values))).collect();
         let answer = self.ask(program, Value::Object(plans))?;

@@ -66,6 +66,12 @@ fn a_request_is_one_line_of_json() {
     assert_eq!(refused.status(), Status::InvalidArgument);
     let expected = r#"{"device":"h100","hlo":"a\n\"b\"ü\u0001","instruction":null,"plans":{"tile":[8,-1]}}"#;
     assert_eq!(refused.to_string(), expected);
+    let twice = [("tile", &[8][..]), ("block_size", &[128]), ("tile", &[16])];
+    let refused = predictor.plans(&Program::new("").on("h100"), &twice).unwrap_err();
+    assert_eq!(
+        (refused.status(), refused.to_string().as_str()),
+        (Status::InvalidArgument, "the knob tile is given twice")
+    );
 }
 
 #[test]

@@ -33,6 +33,19 @@ pub fn int64(value: &Any<'_>) -> PyResult<i64> {
     })
 }
 
+/// Whether variables with a single value are kept; what may stand first in a call, where an effort is expected by some.
+#[derive(Clone, Copy)]
+pub struct KeepPoints(pub bool);
+
+impl<'py> FromPyObject<'_, 'py> for KeepPoints {
+    type Error = PyErr;
+
+    fn extract(value: Given<'_, 'py>) -> PyResult<Self> {
+        let told = "True or False for keep_points (an effort is named: effort=\"search\")";
+        value.extract().map(KeepPoints).map_err(|_| refused(&value, told))
+    }
+}
+
 /// A name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Text(pub String);

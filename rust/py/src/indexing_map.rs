@@ -1,6 +1,6 @@
 //! `IndexingMap`.
 
-use crate::argument::{effort_of, int64, style_of, text_of, MAX_REPR_LENGTH};
+use crate::argument::{effort_of, int64, style_of, text_of, KeepPoints, MAX_REPR_LENGTH};
 use crate::certificate::PyRecorded;
 use crate::error::{guarded, invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
@@ -296,15 +296,15 @@ impl PyIndexingMap {
     /// With `keep_points`, variables with a single value are kept in the expressions. With `certificate`, returns a pair:
     /// the map and its `Certificate`, each step of which can be checked without the simplifier. The effort "search" looks for a
     /// cheaper form of the results by all laws, in thousands of steps: for maps that are simplified once and evaluated often.
-    #[pyo3(signature = (keep_points = false, certificate = false, effort = None))]
+    #[pyo3(signature = (keep_points = KeepPoints(false), certificate = false, effort = None), text_signature = "($self, keep_points=False, certificate=False, effort=None)")]
     fn simplify<'py>(
         &self,
         py: Python<'py>,
-        keep_points: bool,
+        keep_points: KeepPoints,
         certificate: bool,
         effort: Option<&Str<'py>>,
     ) -> PyResult<Any<'py>> {
-        let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
+        let points = if keep_points.0 { PointVariables::Keep } else { PointVariables::Replace };
         let options = Options { points, effort: effort_of(effort)? };
         if certificate {
             return Ok(self.certified(py, options, None)?.into_pyobject(py)?.into_any());
