@@ -114,7 +114,8 @@ def disk_in_memory(place: Path) -> Iterator[None]:
 
 
 def restrict() -> None:
-    """Take from this process root's right to read everything."""
+    """Take from this process root's right to read everything; and let Ctrl-C end it, which a shell's `&` has it ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     drop_from_bounding_set, overrides = 24, (1, 2)  # PR_CAPBSET_DROP; CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
     for capability in overrides:
         ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)

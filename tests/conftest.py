@@ -31,6 +31,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _store_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    store = tmp_path_factory.mktemp("tuning") / "tuning.sqlite"
+    store.touch()  # an empty store, for a named one that isn't there is refused
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("INDEXING_TUNE_STORE", str(tmp_path_factory.mktemp("tuning") / "tuning.sqlite"))
+        patch.setenv("INDEXING_TUNE_STORE", str(store))
         yield

@@ -100,7 +100,7 @@ static void predictions(void) {
     }
     check(indexing_predict(&device, demands, 4, predicted));
     for (int k = 0; k < 4; k++) {
-        printf("%4.0f threads: %2.0f blocks a processor, occupancy %.2f, %.1f us\n", demands[k].threads, predicted[k].resident,
+        printf("%4.0f threads a block: %2.0f on a processor, occupancy %.2f, %.1f us\n", demands[k].threads, predicted[k].resident,
                predicted[k].occupancy, predicted[k].time * 1e6);
     }
 }

@@ -1,4 +1,4 @@
-// fused: reduction emitter, 1 blocks of 768 threads
+// fused: reduction emitter, 1 block of 768 threads
 
 typedef float f32;
 typedef int s32;

@@ -49,6 +49,17 @@ def test_queries(tmp_path: Path) -> None:
         ix.stored_plans(tmp_path / "not there")
 
 
+def test_a_named_store_that_is_not_there_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INDEXING_TUNE_STORE", str(tmp_path / "gone"))
+    says = r"there is no store \S*gone \(INDEXING_TUNE_STORE\); `tune` and `merge_into` make one"
+    for call in (ix.stored_plans, lambda: ix.compile("ENTRY e { ROOT x = f32[4] parameter(0) }", "cpu", tuned=True)):
+        with pytest.raises(ix.IndexingError, match=says):
+            call()
+    monkeypatch.delenv("INDEXING_TUNE_STORE")
+    monkeypatch.setattr("indexing.runtime.plan_store.user_data_path", lambda *_, **__: tmp_path / "of the user")
+    assert len(ix.stored_plans()) == 0, "whoever tuned nothing yet has an empty store"
+
+
 @pytest.mark.parametrize("gain", [CERTAIN, Gain(inf, inf, inf), None], ids=str)
 def test_json_reads_back_in_another_store(tmp_path: Path, gain: Gain | None) -> None:
     before = ix.stored_plans(store_of(tmp_path / "a", gain=gain).path)

@@ -34,6 +34,7 @@ from indexing.runtime.device import Buffer, Device, ExchangingDevice, GraphDevic
 from indexing.runtime.graphed_run import GraphedRun
 from indexing.runtime.interpreter import InterpretedRun
 from indexing.runtime.memory import ArrayFormat
+from indexing.runtime.plan_store import Store
 from indexing.runtime.runs import TapeProgram
 from indexing.runtime.tape import DeviceProgram, ReplayingDevice, Tape
 
@@ -70,7 +71,9 @@ def compile(
 
 
 def _measured_knobs(device: Device) -> KnobChoice:
-    return lambda computation: tuned_plan(computation, device)
+    store = Store()
+    store.check_exists(is_named=False)
+    return lambda computation: tuned_plan(computation, device, store)
 
 
 class Executable(ABC):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from indexing.display import count_text
 from indexing.hlo import Computation, Instruction
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir import nodes as ir
@@ -60,7 +61,8 @@ class KernelBuilder(KernelParts):
         body = entry.body
         self._build_functions()
         functions = self._kept_apart(self._callees_first(body))
-        comment = f"{sanitized(self.computation.name)}: {emitter} emitter, {_product(grid)} blocks of {_product(block)} threads"
+        blocks, threads = count_text(_product(grid), "block"), count_text(_product(block), "thread")
+        comment = f"{sanitized(self.computation.name)}: {emitter} emitter, {blocks} of {threads}"
         name = f"{identifier(emitter)}_{identifier(hero.opcode)}"
         variables = tuple(entry.scope.variables)
         return ir.Kernel(

@@ -131,6 +131,13 @@ class Store:
         self.path = Path(path) if path is not None else default_path()
         self.max_wait = max_wait
 
+    def check_exists(self, is_named: bool) -> None:
+        """Raise IndexingError if a file was named, by the caller or by `INDEXING_TUNE_STORE`, and is not there."""
+        by_variable = not is_named and os.environ.get("INDEXING_TUNE_STORE")
+        if (is_named or by_variable) and not self.path.exists():
+            where = f"{self.path} (INDEXING_TUNE_STORE)" if by_variable else self.path
+            raise IndexingError(f"there is no store {where}; `tune` and `merge_into` make one")
+
     def plans(self, fusion: str, conditions: str = "") -> dict[str, Measured]:
         """The plans of a fusion that were measured under some conditions ("" are those of a call without options), by text."""
         query = f"SELECT {_TRIAL} FROM trials WHERE fusion = ? AND conditions = ?"

@@ -108,8 +108,7 @@ def stored_plans(store: str | Path | None = None, name: str | None = None, devic
     computation that was tuned last. Raises IndexingError for a store that cannot be used, and for a named one that isn't there.
     """
     place = Store(store)
-    if store is not None and not place.path.exists():
-        raise IndexingError(f"there is no store {place.path}; `tune` and `merge_into` make one")
+    place.check_exists(store is not None)
     chosen = (f for f in place.fusions() if _contains(f.name, name) and _contains(f.device, device))
     return StoredPlans(tuple(_stored_fusion(place, row) for row in chosen))
 
