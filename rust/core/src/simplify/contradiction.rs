@@ -7,6 +7,7 @@ use crate::simplify::constraints::law;
 use crate::simplify::domain::DomainSimplifier;
 use crate::simplify::law::{Law, Row};
 use crate::simplify::presburger::{IntegerDomain, Work};
+use crate::simplify::range::Info;
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
@@ -32,8 +33,10 @@ struct Tried {
     open: Pairs,
 }
 
-/// The number of points that are tried before.
-const SAMPLES: usize = 9;
+/// The number of points that are tried before: those spread over the box, then those near one of its ends, where constraints
+/// that the box nearly implies do not hold.
+const SPREAD_SAMPLES: usize = 9;
+const END_SAMPLES: usize = 10;
 /// The work of the Omega test on a domain.
 const SYSTEM_WORK: u64 = 1 << 14;
 /// The work of the Omega test on two constraints.
@@ -98,18 +101,16 @@ impl DomainSimplifier {
             || is_contradiction(s, &all, SYSTEM_WORK)
     }
 
-    /// Tries a few points of the box, spread evenly: one of them satisfies all constraints of most domains.
+    /// Tries a few points of the box: one of them satisfies all constraints of most domains.
     fn try_points(&self, s: &mut Simplifier<'_>) -> Tried {
         let roots: SmallVec<[Expr; 8]> = self.constraints.iter().map(|c| c.0).collect();
         let order = s.arena.post_order(&roots);
         let (mut point, mut values) = (Vec::new(), Vec::new());
         let mut tried = Tried { has_point: false, open: self.comparable(s) };
-        for k in 0..SAMPLES {
-            // At first, all values are those in the middle.
-            let place = |v: usize| ((SAMPLES / 2 + k * (v + 1)) % SAMPLES) as u8;
+        for k in 0..SPREAD_SAMPLES + END_SAMPLES {
             point.clear();
             let variables = s.ranges.variables.iter().enumerate();
-            point.extend(variables.map(|(v, info)| info.value_at(place(v), SAMPLES as u8 - 1)));
+            point.extend(variables.map(|(v, info)| sample(*info, v, k)));
             s.arena.charge(order.len());
             if s.arena.evaluate_in_order(&order, &point, &mut values).is_err() {
                 continue;
@@ -147,6 +148,18 @@ impl DomainSimplifier {
             used |= own;
             is_shared
         })
+    }
+}
+
+/// The value of variable `v` at sample `k`.
+fn sample(info: Info, v: usize, k: usize) -> i64 {
+    match k.checked_sub(SPREAD_SAMPLES) {
+        // At first, all values are those in the middle.
+        None => {
+            let place = (SPREAD_SAMPLES / 2 + k * (v + 1)) % SPREAD_SAMPLES;
+            info.value_at(place as u8, SPREAD_SAMPLES as u8 - 1)
+        }
+        Some(near) => info.value_near_end(near % 2 == 0, near as i64 / 2),
     }
 }
 

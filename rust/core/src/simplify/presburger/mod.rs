@@ -117,7 +117,7 @@ impl IntegerDomain {
         let mut domain = IntegerDomain {
             relation: IntegerRelation::default(),
             extrema: Vec::new(),
-            forms: HashMap::default(),
+            forms: HashMap::with_capacity_and_hasher(nodes.len(), FixedState::default()),
             quotients: HashMap::default(),
             num_variables,
         };
@@ -210,6 +210,9 @@ impl IntegerDomain {
 
     /// A point of a part of the domain: a column that is no argument of its minimum or maximum is required to be each one.
     fn sample_of(&self, part: IntegerRelation, work: &mut Work) -> Result<Option<Point>, Undecided> {
+        if self.extrema.is_empty() {
+            return part.sample(work);
+        }
         let Some(point) = part.clone().sample(work)? else { return Ok(None) };
         let Some(open) = self.extrema.iter().find(|x| !x.is_attained(&point)) else {
             return Ok(Some(point));

@@ -56,6 +56,15 @@ impl Info {
         value
     }
 
+    /// The value so many steps of the modulus from the greatest one, or from the least one; the other end beyond that.
+    pub(crate) fn value_near_end(self, upper: bool, steps: i64) -> i64 {
+        let distance = self.modulus.max(1).saturating_mul(steps);
+        match upper {
+            true => self.bounds.upper.saturating_sub(distance).max(self.bounds.lower),
+            false => self.bounds.lower.saturating_add(distance).min(self.bounds.upper),
+        }
+    }
+
     /// Tightens bounds and congruence by each other.
     #[must_use]
     pub fn tightened(self) -> Info {
