@@ -8,6 +8,7 @@ use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::simplify::rules;
 use crate::simplify::simplifier::{Simplifier, MAX_DEPTH, NONE};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 /// The units of work for a node besides those of its rules.
@@ -313,20 +314,26 @@ impl<P: Phase> Visit<'_, '_, P> {
         memo[new.index()] = new;
     }
 
-    fn visit_changed(&mut self, e: Expr) -> Expr {
+    /// The result for a node whose operands are finished.
+    fn visit_finished(&mut self, e: Expr) -> Expr {
         let s = &mut *self.0;
         let memo = std::mem::take(P::memo(s));
         let kept = match s.arena.node(e) {
             Node::FloorDiv(_, d) | Node::Mod(_, d) if P::KEEPS_DIVISORS => Some(d),
             _ => None,
         };
+        let changed = Cell::new(false);
         let at = |o: Expr| match memo.get(o.index()) {
-            Some(done) if *done != NONE && Some(o) != kept => *done,
+            Some(done) if *done != NONE && *done != o && Some(o) != kept => {
+                changed.set(true);
+                *done
+            }
             _ => o,
         };
         let built = s.arena.with_operands(e, at);
         *P::memo(s) = memo;
         match built {
+            _ if !changed.get() => P::apply(s, e),
             Ok(built) if built != e => {
                 let out = visit_again::<P>(s, built);
                 match P::accepts(s, out, e) {
@@ -359,10 +366,7 @@ impl<P: Phase> BottomUp for Visit<'_, '_, P> {
         if let Some(new) = P::apply_before_operands(self.0, e) {
             return self.remember(e, new);
         }
-        let mut same = true;
-        let s = &mut *self.0;
-        s.arena.for_each_operand(e, |o| same &= P::known(s, o) == Some(o));
-        let new = if same { P::apply(s, e) } else { self.visit_changed(e) };
+        let new = self.visit_finished(e);
         self.remember(e, new);
     }
 }

@@ -247,10 +247,15 @@ fn remainders_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Rew
     if (0..k).any(|j| of.tag(s, j) == Tag::Mod) {
         return Ok(None);
     }
+    let is_expanded = |j: &usize| of.tag(s, *j) == Tag::Mod && shares_variables(s, of.terms, *j);
+    let expanded: SmallVec<[usize; 8]> = (k..of.terms.len()).filter(is_expanded).collect();
+    if expanded.len() < 2 {
+        return Ok(None);
+    }
     let mut new = Terms::new();
     let mut count = 0;
     for (j, t) in of.terms.iter().enumerate() {
-        if shares_variables(s, of.terms, j) && expand(s, *t, &mut new)? {
+        if expanded.contains(&j) && expand(s, *t, &mut new)? {
             count += 1;
         } else {
             new.push(*t);

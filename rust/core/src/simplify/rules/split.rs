@@ -70,7 +70,7 @@ impl Simplifier<'_> {
         }
         let mut parts = Parts::new();
         let constant = self.fill_parts(n, &mut parts);
-        let related = self.are_related(n, &parts);
+        let related = self.are_related(parts.iter());
         if related {
             self.mark_related(&mut parts);
         }
@@ -88,6 +88,8 @@ impl Simplifier<'_> {
                 continue;
             }
             let Some(reduced) = Reduced::new(constant, &parts, g) else { continue };
+            let low = parts.iter().zip(&reduced.rests).filter(|(_, r)| r.is_some()).map(|(p, _)| p);
+            let related = related && self.are_related(low);
             for residues in ALL_RESIDUES {
                 if !reduced.is_new(residues) {
                     continue;
@@ -107,27 +109,28 @@ impl Simplifier<'_> {
     }
 
     /// Whether terms depend on each other, so that their sum may have tighter bounds than the terms one by one: a fact is
-    /// about these terms only, or the dividend contains a quotient or remainder together with its dividend or its
-    /// counterpart.
-    fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
-        if !(2..=MAX_RELATED_PARTS).contains(&parts.len())
-            || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms())
+    /// about these terms only, or they contain a quotient or remainder together with its dividend or its counterpart.
+    fn are_related<'p>(&self, parts: impl Iterator<Item = &'p Part> + Clone) -> bool {
+        let count = parts.clone().count();
+        let is_variable = |p: &Part| self.arena.tag(p.term.expr) == Tag::Variable;
+        if !(2..=MAX_RELATED_PARTS).contains(&count)
+            || (self.ranges.facts.are_of_atoms() && parts.clone().all(is_variable))
         {
             return false;
         }
-        self.arena.charge((parts.len() + self.ranges.facts.linear.len()) * parts.len() / 4);
-        let has = |e: Expr| parts.iter().any(|p| p.term.expr == e);
+        self.arena.charge((count + self.ranges.facts.linear.len()) * count / 4);
+        let has = |e: Expr| parts.clone().any(|p| p.term.expr == e);
         // A fact about `x + b * y` bounds `x / b + y`.
         let lifted = |e: Expr| {
             let inside =
                 |p: &Part| self.arena.as_floordiv(p.term.expr).is_some_and(|(x, _)| self.holds(x, e));
-            has(e) || parts.iter().any(inside)
+            has(e) || parts.clone().any(inside)
         };
-        let digits = parts.iter().any(|p| {
+        let digits = parts.clone().any(|p| {
             let digit = |e: Expr| self.arena.as_floordiv(e).or_else(|| self.arena.as_mod(e));
             let own = digit(p.term.expr);
             own.is_some_and(|(x, _)| {
-                has(x) || parts.iter().any(|o| o.term.expr != p.term.expr && digit(o.term.expr) == own)
+                has(x) || parts.clone().any(|o| o.term.expr != p.term.expr && digit(o.term.expr) == own)
             })
         });
         digits || self.ranges.facts.may_bound_sum(self.arena, lifted)
