@@ -46,18 +46,21 @@ impl MapBuilder {
         }
     }
 
-    /// As [`MapBuilder::simplify`], but `scratch` does not hold the domain afterwards if there was nothing to do.
+    /// As [`MapBuilder::simplify`], but `scratch` does not hold the domain afterwards if there was nothing to do: then it
+    /// returns false.
     #[inline]
     pub(crate) fn simplify_if_needed(
         &mut self,
         arena: &mut Arena,
         scratch: &mut Scratch,
         options: impl Into<Options>,
-    ) {
+    ) -> bool {
         let options = options.into();
-        if !self.is_simplified(arena, options.points) {
+        let is_needed = !self.is_simplified(arena, options.points);
+        if is_needed {
             self.simplify(arena, scratch, options);
         }
+        is_needed
     }
 
     /// Whether no rule can apply, at a glance. Most maps of a program are like this: permuted variables, constant offsets.
@@ -83,8 +86,10 @@ pub fn simplify(
     }
     let mut builder = MapBuilder::within(scratch);
     map.rebuild_into(arena, &mut builder);
-    builder.simplify_if_needed(arena, scratch, options);
-    let value = builder.take_map(arena);
+    let value = match builder.simplify_if_needed(arena, scratch, options) {
+        true => builder.take_map(arena),
+        false => Ok(map.clone()),
+    };
     builder.give_back(scratch);
     value
 }
