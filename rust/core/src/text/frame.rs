@@ -180,6 +180,7 @@ impl Frame {
     }
 
     /// Makes the product that was read a term.
+    #[inline]
     pub(super) fn end_product(&mut self, arena: &mut Arena, lists: &mut Lists) -> Result<()> {
         let product = self.take_product(arena, &mut lists.factors)?;
         self.sum.add(product, arena, &mut lists.terms)

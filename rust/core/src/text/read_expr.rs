@@ -72,6 +72,7 @@ pub(super) fn expr<N: VariableNames>(
 }
 
 /// Take a name: the variable that it names, or the name where it names none.
+#[inline]
 pub(super) fn variable<'t, N: VariableNames>(
     scanner: &mut Scanner<'t>,
     names: &N,

@@ -28,7 +28,6 @@ fn known_equal(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     Ok(Some(s.simplify(other)))
 }
 
-#[inline]
 fn single_value(s: &mut Simplifier<'_>, e: Expr) -> Rewritten {
     let bounds = s.bounds(e);
     if !bounds.is_point() || s.arena.tag(e) == Tag::Constant {

@@ -266,7 +266,6 @@ fn term_moved_in(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Rewritten {
 }
 
 /// `e = e - k * (f - c)` for a fact `f = c`, if that is cheaper.
-#[inline]
 fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Rewritten {
     if !s.ranges.facts.has_equalities {
         return Ok(None);
