@@ -35,7 +35,7 @@ class _Place:
 
 @dataclass(slots=True)
 class _Uses:
-    """What the live statements of a body and its results read (names, and index variables by number), the buffers that they
+    """The reads of a body's live statements and of its results (names, and index variables by number), the buffers that they
     read or write, and the functions that they call. Assigning to a variable is not a use of it.
     """
 
@@ -104,7 +104,7 @@ class _Uses:
 
 
 def _defined(statement: ir.Statement) -> Sequence[str | int] | None:
-    """What a statement defines that is there for nothing else, or, of a loop or a branch, for what is in it; else None."""
+    """The names that a statement defines alone, or, of a loop or a branch, for what is in it; None if it has other effects."""
     if isinstance(statement, NAMING):
         return (statement.name,)
     if isinstance(statement, ir.LetIndex):
