@@ -7,7 +7,10 @@ import indexing as ix
 from indexing.graph.facts import GraphFacts
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Ref
+from indexing.kernels.emitters.dot.match import fastest, planned_product
+from indexing.kernels.emitters.tile.match import along_sums
 from indexing.kernels.proposal import is_read_repeatedly
+from indexing.reference.interpreter import run_computation
 from kernels import compiled
 
 
@@ -91,3 +94,58 @@ def test_what_a_transpose_computes_is_no_result_of_another_kernel() -> None:
     x = np.random.default_rng(0).normal(size=(2, 8, 512)).astype(np.float32)
     z = x[0].astype(np.float64) + 1j * x[1]
     np.testing.assert_allclose(compiled(text, "cpu")(x), z @ z.conj().T, atol=1e-3)
+
+
+def bytes_product(kind: str, left: str, right: str, numbers: str, result: str) -> str:
+    return f"""ENTRY main {{
+      x = {kind}[{left}] parameter(0)
+      y = {kind}[{right}] parameter(1)
+      ROOT d = {result} dot(x, y), {numbers} }}"""
+
+
+FIRST = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "left", "right", "numbers", "is_apart"),
+    [
+        ("s8", "1024,2048", "1024,2048", FIRST, True),
+        ("f8e4m3fn", "1024,2048", "1024,2048", FIRST, True),
+        ("bf16", "1024,2048", "1024,2048", FIRST, False),  # fragments of two bytes are transposed when they are loaded
+        ("s8", "2048,1024", "1024,2048", "lhs_contracting_dims={1}, rhs_contracting_dims={0}", False),
+        ("s8", "128,2048", "128,2048", FIRST, False),  # of sums so short, a transpose takes as long as what it saves
+    ],
+)
+def test_bytes_of_the_left_factor_lie_along_sums(
+    kind: str, left: str, right: str, numbers: str, is_apart: bool
+) -> None:
+    result = "s32[2048,2048]" if kind == "s8" else "bf16[2048,2048]"
+    kernels = ix.emit_all(bytes_product(kind, left, right, numbers, result), device=ix.find_device("h100"))
+    assert [k.emitter for k in kernels] == ["transpose"] * is_apart + ["dot-tile"]
+    assert all(check.status != "refuted" for k in kernels for check in k.verify().checks)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "numbers", "result"),
+    [
+        ("512,24", "512,32", FIRST, "24,32"),
+        ("16,32,3,8", "16,32,16", "lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}", "3,8,16"),
+        ("32,16,24", "32,16,16", "lhs_contracting_dims={1,0}, rhs_contracting_dims={1,0}", "24,16"),
+        (
+            "512,3,20,2",
+            "2,512,3,16",
+            "lhs_batch_dims={3,1}, rhs_batch_dims={0,2}, lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+            "2,3,20,16",
+        ),
+    ],
+)
+def test_a_product_of_bytes_along_sums_is_the_product(left: str, right: str, numbers: str, result: str) -> None:
+    module = ix.hlo.parse(bytes_product("s8", left, right, numbers, f"s32[{result}]"))
+    other = along_sums(module.entry.root)
+    assert other is not None
+    first = planned_product(other.root).operands[0]
+    assert other.root.operands[first].opcode == "transpose" and fastest(other.root, first)[0] == "sum"
+    assert along_sums(other.root) is None
+    rng = np.random.default_rng(5)
+    arrays = [rng.integers(-128, 128, [int(n) for n in sizes.split(",")], np.int8) for sizes in (left, right)]
+    np.testing.assert_array_equal(run_computation(other, arrays), ix.evaluate(module, *arrays))

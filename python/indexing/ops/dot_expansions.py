@@ -11,6 +11,8 @@ from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.ops.element_types import element_type
 from indexing.ops.expansion import Expansion
 
+SIDES = "lhs", "rhs"
+
 
 def transposed_dot(dot: Instruction) -> Computation:
     """The dot with its right operand transposed so that the free dimensions are the last ones."""
@@ -30,6 +32,19 @@ def transposed_dot(dot: Instruction) -> Computation:
         rhs_contracting_dims=range(batch, batch + contracted),
     )
     return parts.finish([product])
+
+
+def dot_along(dot: Instruction, k: int) -> Computation:
+    """The dot with operand `k` transposed so that its contracting dimensions are the last ones."""
+    parts = Expansion(dot)
+    operands: list[BuiltInstruction] = list(parts.parameters)
+    operands[k] = parts.transpose(operands[k], order_by_role(dot, k))
+    batch, contracted, _ = _counts(dot)
+    rank, names = len(operands[k].dimensions), ("batch_dims", "contracting_dims")
+    roles = {f"{side}_{name}": tuple(dot.ints(f"{side}_{name}")) for side in SIDES for name in names}
+    roles[f"{SIDES[k]}_batch_dims"] = tuple(range(batch))
+    roles[f"{SIDES[k]}_contracting_dims"] = tuple(range(rank - contracted, rank))
+    return parts.finish([parts.add("dot", dot.shape.element_type, dot.shape.dimensions, operands, **roles)])
 
 
 def reduced_dot(dot: Instruction) -> Computation:
@@ -102,7 +117,7 @@ def order_by_role(dot: Instruction, k: int) -> tuple[int, ...]:
 
 
 def _dimensions_by_role(dot: Instruction, k: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    side = ("lhs", "rhs")[k]
+    side = SIDES[k]
     batch, contracted = dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")
     free = tuple(d for d in range(dot.operands[k].shape.rank) if d not in (*batch, *contracted))
     return batch, free, contracted

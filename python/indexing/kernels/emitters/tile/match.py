@@ -8,20 +8,25 @@ from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
+from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.convolution import group_count, is_convolution
 from indexing.kernels.emitters.dot.group import is_sum_of_rows
-from indexing.kernels.emitters.dot.match import planned_product, product_in_memory
+from indexing.kernels.emitters.dot.match import fastest, planned_product, product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import BY_FACTORS, CAPABILITY, MatrixInstruction
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
+from indexing.ops.dot import DOT
+from indexing.ops.dot_expansions import dot_along
 from indexing.ops.element_types import element_type
+from indexing.ops.registry import traits_of
 
 NAME = "dot-tile"
 TF32 = "dot_tf32_tf32_f32"  # the attribute `algorithm` of products whose factors may be rounded
 MIN_SIDE = 16  # rows and columns: with fewer, most of a tile is not stored
 MIN_CONTRACTED = 16  # below, most of an instruction would be wasted
+MIN_TRANSPOSED = 512  # products of an element for which a transpose takes less time than fragments that are gathered
 MIN_LONG = 32  # products of an element for which threads wait longer than for tiles of few rows or columns
 
 
@@ -86,7 +91,23 @@ def _is_result(kind: str, accumulator: str) -> bool:
 
 
 def group_tile(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """A kernel around a dot that matrix units compute, but not of a vector whose products are sums of rows."""
+    """A kernel around a dot that matrix units compute, but not of a vector whose products are sums of rows; of one with a
+    transposed operand instead, where fragments of its left factor would be gathered byte by byte.
+    """
     if not is_tiled(seed.instruction, device) or is_sum_of_rows(seed.instruction):
         return None
-    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)
+    other = along_sums(seed.instruction)
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True, replacement=other)
+
+
+def along_sums(dot: Instruction) -> Computation | None:
+    """A dot of bytes whose left factor lies along the free dimensions, with that factor transposed; else None. Instructions
+    that load fragments transpose bytes of the right factor, and elements of two bytes.
+    """
+    p = planned_product(dot)
+    left = p.operands[0]
+    if traits_of(dot) is not DOT or instruction_of(dot).element_bytes > 1 or prod(p.contracted) < MIN_TRANSPOSED:
+        return None
+    if any(major_to_minor(i.shape) != tuple(range(i.shape.rank)) for i in (dot, *dot.operands)):
+        return None
+    return dot_along(dot, left) if fastest(dot, left)[0] == "free" else None
