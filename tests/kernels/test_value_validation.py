@@ -7,7 +7,7 @@ import pytest
 import indexing as ix
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.text import IDS
-from indexing.kernels.passes import PASSES
+from indexing.kernels.passes import PASSES, Pass
 from indexing.kernels.verify.bounds import check_bounds
 from indexing.kernels.verify.lowering import compare
 from indexing.kernels.verify.order import compare_order
@@ -17,6 +17,7 @@ from ir_kernels import TH_X, kernel, result
 from ir_reader import read_kernel
 from last_faults import KINDS, faults, steps_of, verdict
 
+PASS = Pass("pass", lambda kernel, target: kernel, "memory")
 GOLDEN = Path(__file__).parents[1] / "golden"
 HEADER = """kernel k emitter loop grid (1, 1, 1) block (32, 1, 1)
 buffer p0: f32[128] global input 0
@@ -208,7 +209,7 @@ def test_a_store_that_a_later_one_covers_is_found() -> None:
 def test_a_load_for_what_nothing_needs_is_none() -> None:
     before = read_kernel(HEADER + SUM)
     after = read_kernel(HEADER + SUM.replace("mul_add.f32(v, load", "mul_add.f32(f32 0.0, load"))
-    wrong = [c for c in compare_accesses(before, after, "pass", False, False, False) if c.status != "proved"]
+    wrong = [c for c in compare_accesses(before, after, PASS) if c.status != "proved"]
     assert [(c.subject, c.status) for c in wrong] == [("pass: load p0", "refuted")]
 
 

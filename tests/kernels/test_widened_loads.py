@@ -1,9 +1,12 @@
 """Loads of whole vectors: what a pass that may widen loads is held to, and that such kernels are right and touch less."""
 
+from dataclasses import replace
+
 import pytest
 
 from indexing.device.table import portable_device
 from indexing.kernels.kernel import Kernel
+from indexing.kernels.passes import Pass
 from indexing.kernels.verify.translation import compare_accesses
 from ir_reader import read_kernel
 from kernels import check, prove, vector_moves
@@ -22,6 +25,7 @@ entry
   {}
   store o0[th_x + bl_x * 32] = load.f32 x0[3]
 """
+WIDENING = Pass("vectorize", lambda kernel, target: kernel, "memory", may_widen_loads=True)
 SINGLE = "\n  ".join(f"copy 1: x0[{k}] = p0[th_x * 4 + bl_x * 128 + {k}]" for k in (0, 1, 3))
 
 
@@ -36,9 +40,9 @@ SINGLE = "\n  ".join(f"copy 1: x0[{k}] = p0[th_x * 4 + bl_x * 128 + {k}]" for k 
 )
 def test_only_vectors_of_what_was_loaded_may_be_loaded(loads: str, status: str) -> None:
     before, after = (read_kernel(KERNEL.format(text)) for text in (SINGLE, loads))
-    (of_loads, of_stores) = compare_accesses(before, after, "vectorize", False, False, True)
+    (of_loads, of_stores) = compare_accesses(before, after, WIDENING)
     assert (of_loads.status, of_stores.status) == (status, "proved")
-    assert next(iter(compare_accesses(before, after, "vectorize", False, False, False))).status == "refuted"
+    assert next(iter(compare_accesses(before, after, replace(WIDENING, may_widen_loads=False)))).status == "refuted"
 
 
 def test_three_of_four_components() -> None:

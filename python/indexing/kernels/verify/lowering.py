@@ -68,9 +68,7 @@ def compare(of: Pass, before: Kernel, after: Kernel) -> tuple[Check, ...]:
     reduction combines all values of its group.
     """
     return (
-        *compare_accesses(
-            before, after, of.name, of.may_drop_loads, of.may_share_loads, of.may_widen_loads, of.rewrites_values
-        ),
+        *compare_accesses(before, after, of),
         *compare_order(before, after, of.name),
         *(() if of.rewrites_values else compare_values(before, after, of.name)),
         *check_reductions(before, after, of.name, of.form == "sequential"),

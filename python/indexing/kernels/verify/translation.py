@@ -19,6 +19,7 @@ from indexing.kernels.ir.accesses import Access, Accesses, Call, IndexUse, all_a
 from indexing.kernels.ir.memory import Memory, vector_elements
 from indexing.kernels.ir.nodes import Assign, Function, GroupReduce, Kernel, Let, Var, bodies, statements
 from indexing.kernels.ir.traversal import names_in, values_of
+from indexing.kernels.passes import Pass
 from indexing.kernels.passes.flatten import position
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.cover import covers, normalized
@@ -33,46 +34,38 @@ Key: TypeAlias = (
 Maps: TypeAlias = "dict[Key, Mapping[IndexingMap, int]]"  # with the times of each
 
 
-def compare_accesses(
-    before: Kernel,
-    after: Kernel,
-    name: str,
-    may_drop_loads: bool,
-    may_share_loads: bool,
-    may_widen_loads: bool,
-    rewrites_values: bool = False,
-) -> Iterator[Check]:
-    """One check for each buffer that both kernels access, and kind of access; `name` is the pass between them.
+def compare_accesses(before: Kernel, after: Kernel, of: Pass) -> Iterator[Check]:
+    """One check for each buffer that both kernels access, and kind of access; `of` is the pass between them.
 
-    With `may_drop_loads`, loads and calls for a name that nothing uses may be gone. With `may_share_loads`, any thread of a
-    block may load an element for the others. With `may_widen_loads`, the other elements of a vector may be loaded as well.
-    Indices as values are compared unless it `rewrites_values`.
+    Where it may drop loads, loads and calls for a name that nothing uses may be gone. Where it may share them, any thread of a
+    block may load an element for the others. Where it may widen them, the other elements of a vector may be loaded as well.
+    Indices as values are compared unless it rewrites values.
     """
     if before is after:
         return
-    is_inlined = len(before.functions) != len(after.functions) and not may_drop_loads
+    is_inlined = len(before.functions) != len(after.functions) and not of.may_drop_loads
     try:
         old, new = (
-            _through_functions(k) if is_inlined else _by_body(k, after, may_share_loads) for k in (before, after)
+            _through_functions(k) if is_inlined else _by_body(k, after, of.may_share_loads) for k in (before, after)
         )
-        if not may_drop_loads:
+        if not of.may_drop_loads:
             old, new = _together(old, new)
     except IndexingError as error:
-        yield Check("same accesses", name, "open", str(error).splitlines()[0])
+        yield Check("same accesses", of.name, "open", str(error).splitlines()[0])
         return
     kept = {b.name for b in before.buffers if b.space != "local"} & {b.name for b in after.buffers}
     indexed = {f.name for f in before.functions if f.index}
     for key in sorted({*old, *new}):
         body, kind, buffer, definition = key
         is_dropped = definition != "" and key not in new
-        is_index = kind == "index" and not (rewrites_values or is_inlined)
+        is_index = kind == "index" and not (of.rewrites_values or is_inlined)
         if not is_dropped and (is_index or (kind == "call" and buffer in indexed) or buffer in kept):
             where = " ".join(filter(None, (kind, buffer, f"for {definition}" * bool(definition))))
             where = where if body in ("", before.name) else f"{body}: {where}"
             maps = (*old.get(key, {}),), (*new.get(key, {}),)
             seen = ((*maps[0], *maps[1]), maps[1]) if kind == "index" else maps  # may be computed by more threads
-            check = _checked(*seen, f"{name}: {where}")
-            if kind == "load" and may_widen_loads and check.status != "proved":
+            check = _checked(*seen, f"{of.name}: {where}")
+            if kind == "load" and of.may_widen_loads and check.status != "proved":
                 check = _checked_vectors(*maps, check.subject, vector_elements(before.buffer(buffer)))
             if kind == "store" and check.status == "proved":
                 check = _as_often(old.get(key, {}), new.get(key, {}), check)
