@@ -22,10 +22,6 @@ export PYO3_PYTHON := $(python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start many processes, which take half the time where modules are compiled once.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
-# What `test` begins side by side: to cargo, make would name a job server that only makes are connected to, and cargo warns.
-ifneq ($(MAKELEVEL),0)
-unexport MAKEFLAGS
-endif
 
 rust_sources   := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 # Not in the workspace, but they name what is in it; fuzz/coverage needs a C++ compiler, and is only formatted.
