@@ -118,6 +118,27 @@ entry
     assert statuses(renamed) == {"proved"}
 
 
+@pytest.mark.parametrize(
+    ("load", "is_shared", "status"),
+    [("p0[0]", True, "proved"), ("p0[0]", False, "refuted"), ("p0[1]", True, "refuted")],
+)
+def test_a_load_in_front_of_a_loop_that_one_block_does_not_run(load: str, is_shared: bool, status: str) -> None:
+    ids = "".join(f"  index {name} in [0, {3 * (name == 'bl_x')}] thread\n" for name in IDS)
+    inside = """  for k in [0, 2] = 0 to bl_x step 1
+    v = load.f32 p0[0]
+    store o0[bl_x * 4 + k] = v
+"""
+    ahead = f"  v = load.f32 {load}\n" + inside.replace("    v = load.f32 p0[0]\n", "")
+    head = """kernel k emitter loop grid (4, 1, 1) block (1, 1, 1)
+buffer p0: f32[2] global input 0
+buffer o0: f32[16] global output 0
+entry
+"""
+    before, after = (read_kernel(f"{head}{ids}{body}") for body in (inside, ahead))
+    checks = compare_accesses(before, after, replace(PASS, may_share_loads=is_shared))
+    assert {c.status for c in checks if "load" in c.subject} == {status}
+
+
 def test_a_pass_is_named_where_its_kernel_cannot_be_proved(changed) -> None:
     step = next(s for s in changed if s.of.name == "row-loops")
     fault = next(f for f in faults(step.after) if "stop" in f.what and f.is_reached())

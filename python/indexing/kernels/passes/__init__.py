@@ -72,8 +72,9 @@ class Pass:
     `memory` (the accesses of parallel threads to memory become those of the source), `parallel` (these stay, values are
     written as the target needs them), `sequential` (threads are loops, for targets without threads). With
     `may_drop_loads`, loads whose values nobody needs may go; with `may_share_loads`, one load may serve several threads of a
-    block; with `may_widen_loads`, one may load the rest of a vector too; other passes keep all loads. With `rewrites_values`,
-    other operations compute what is stored; other passes keep operations, copies of which they may make.
+    block, also in front of a loop that is not run; with `may_widen_loads`, one may load the rest of a vector too; other passes
+    keep all loads. With `rewrites_values`, other operations compute what is stored; other passes keep operations, copies of
+    which they may make.
     """
 
     name: str
@@ -140,7 +141,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 BUILT = "built"
-KEPT = 64  # a kernel's passes are run to write it, to verify it, and, most of them, for other targets
+KEPT = 128  # a kernel's passes are run to write it, to verify it, and, most of them, for other targets
 STAGES = (BUILT, *(p.name for p in PASSES))
 
 

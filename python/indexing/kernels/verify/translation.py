@@ -38,7 +38,8 @@ def compare_accesses(before: Kernel, after: Kernel, of: Pass) -> Iterator[Check]
     """One check for each buffer that both kernels access, and kind of access; `of` is the pass between them.
 
     Where it may drop loads, loads and calls for a name that nothing uses may be gone. Where it may share them, any thread of a
-    block may load an element for the others. Where it may widen them, the other elements of a vector may be loaded as well.
+    block may load an element for the others, also in front of a loop that is not run. Where it may widen them, the other
+    elements of a vector may be loaded as well.
     Indices as values are compared unless it rewrites values.
     """
     if before is after:
@@ -65,6 +66,8 @@ def compare_accesses(before: Kernel, after: Kernel, of: Pass) -> Iterator[Check]
             maps = (*old.get(key, {}),), (*new.get(key, {}),)
             seen = ((*maps[0], *maps[1]), maps[1]) if kind == "index" else maps  # may be computed by more threads
             check = _checked(*seen, f"{of.name}: {where}")
+            if kind == "load" and of.may_share_loads and check.status != "proved":
+                check = _checked((*maps[0], *maps[1]), maps[1], check.subject)
             if kind == "load" and of.may_widen_loads and check.status != "proved":
                 check = _checked_vectors(*maps, check.subject, vector_elements(before.buffer(buffer)))
             if kind == "store" and check.status == "proved":
