@@ -157,7 +157,7 @@ def test_products_of_more_blocks_than_a_grid_has() -> None:
     for rows in (1, 2, 4, 8):
         least = next(n for n in range(1, 20) if 65536 // rows * -(-131072 // n) <= most)
         assert space.legal("block_size", {"rows": rows}) == range(least, 1025)
-    with pytest.raises(ix.IndexingError, match=r"grid \(8589934592, 1, 1\) exceeds the limit of"):
+    with pytest.raises(ix.IndexingError, match=r"block_size is in \[5, 1024\] where rows = 1; got 1"):
         ix.emit(computation, rows=1, block_size=1)
 
 
@@ -167,7 +167,7 @@ def test_rows_take_as_much_memory_as_there_is() -> None:
     assert 44000 <= ix.emit(computation, "cuda", None, keep=1).shared_bytes <= 48 * 1024
     assert 1 in ix.knobs(computation, "cuda").legal("keep", {"vector_width": 1, "threads": 256})
     assert 1 not in ix.knobs(computation, "opencl").legal("keep", {"vector_width": 1, "threads": 256})
-    with pytest.raises(ix.IndexingError, match="exceed the limit of 32768; take a plan"):
+    with pytest.raises(ix.IndexingError, match=r"keep is in \{0, 2, 3\}; got 1"):
         ix.emit(computation, "opencl", None, keep=1)
 
 
