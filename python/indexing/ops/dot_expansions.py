@@ -14,36 +14,18 @@ from indexing.ops.expansion import Expansion
 SIDES = "lhs", "rhs"
 
 
-def transposed_dot(dot: Instruction) -> Computation:
-    """The dot with its right operand transposed so that the free dimensions are the last ones."""
+def transposed_dot(dot: Instruction, k: int, is_along: bool) -> Computation:
+    """The dot with operand `k` transposed: behind the batch dimensions, the contracting ones are the last ones if it `is_along`
+    the sums, else the free ones.
+    """
     parts = Expansion(dot)
-    left, right = parts.parameters
-    batch, contracted, _ = _counts(dot)
-    rank = len(right.dimensions)
-    order = (*range(batch), *range(rank - contracted, rank), *range(batch, rank - contracted))
-    product = parts.add(
-        "dot",
-        dot.shape.element_type,
-        dot.shape.dimensions,
-        [left, parts.transpose(right, order)],
-        lhs_batch_dims=dot.ints("lhs_batch_dims"),
-        lhs_contracting_dims=dot.ints("lhs_contracting_dims"),
-        rhs_batch_dims=range(batch),
-        rhs_contracting_dims=range(batch, batch + contracted),
-    )
-    return parts.finish([product])
-
-
-def dot_along(dot: Instruction, k: int) -> Computation:
-    """The dot with operand `k` transposed so that its contracting dimensions are the last ones."""
-    parts = Expansion(dot)
+    batch, free, contracted = _dimensions_by_role(dot, k)
     operands: list[BuiltInstruction] = list(parts.parameters)
-    operands[k] = parts.transpose(operands[k], order_by_role(dot, k))
-    batch, contracted, _ = _counts(dot)
-    rank, names = len(operands[k].dimensions), ("batch_dims", "contracting_dims")
+    operands[k] = parts.transpose(operands[k], (*batch, *((*free, *contracted) if is_along else (*contracted, *free))))
+    first, names = len(batch) + (len(free) if is_along else 0), ("batch_dims", "contracting_dims")
     roles = {f"{side}_{name}": tuple(dot.ints(f"{side}_{name}")) for side in SIDES for name in names}
-    roles[f"{SIDES[k]}_batch_dims"] = tuple(range(batch))
-    roles[f"{SIDES[k]}_contracting_dims"] = tuple(range(rank - contracted, rank))
+    roles[f"{SIDES[k]}_batch_dims"] = tuple(range(len(batch)))
+    roles[f"{SIDES[k]}_contracting_dims"] = tuple(range(first, first + len(contracted)))
     return parts.finish([parts.add("dot", dot.shape.element_type, dot.shape.dimensions, operands, **roles)])
 
 

@@ -51,7 +51,7 @@ def dot_in_parts(instruction: Instruction) -> Computation | None:
     if prod(p.columns) < MIN_COLUMNS or prod(p.rows) < MIN_ROWS:
         are_read_in_rows = all(is_last[k] or _is_transposed_by(instruction.operands[k], orders[k]) for k in range(2))
         return reduced_dot(instruction) if are_read_in_rows else None
-    return transposed_dot(instruction) if is_last[1] else None
+    return transposed_dot(instruction, 1, is_along=False) if is_last[1] else None
 
 
 def is_sum_of_rows(dot: Instruction) -> bool:

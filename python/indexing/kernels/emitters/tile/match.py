@@ -18,7 +18,7 @@ from indexing.kernels.ir.fragments import BY_FACTORS, CAPABILITY, MatrixInstruct
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.dot import DOT
-from indexing.ops.dot_expansions import dot_along
+from indexing.ops.dot_expansions import transposed_dot
 from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
@@ -110,4 +110,4 @@ def along_sums(dot: Instruction) -> Computation | None:
         return None
     if any(major_to_minor(i.shape) != tuple(range(i.shape.rank)) for i in (dot, *dot.operands)):
         return None
-    return dot_along(dot, left) if fastest(dot, left)[0] == "free" else None
+    return transposed_dot(dot, left, is_along=True) if fastest(dot, left)[0] == "free" else None
