@@ -33,6 +33,11 @@ def major_to_minor(shape: Shape) -> tuple[int, ...]:
     return tuple(range(rank)) if layout is None or len(layout) != rank else tuple(reversed(layout))
 
 
+def is_row_major(shape: Shape) -> bool:
+    """Whether the dimensions of an array are in memory as they are written, the last one the fastest."""
+    return major_to_minor(shape) == tuple(range(shape.rank))
+
+
 @takes(shape=of_type(Shape))
 def physical_sizes(shape: Shape) -> tuple[int, ...]:
     """The sizes of an array from major to minor."""

@@ -13,8 +13,8 @@ from math import prod
 from typing import TypeAlias
 
 from indexing.device.limits import Dim3
-from indexing.hlo import Instruction, Shape
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo import Instruction
+from indexing.hlo.layout import is_row_major
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.targets.target import Dialect
 from indexing.ops.element_types import element_type
@@ -85,7 +85,7 @@ def solver_of(instruction: Instruction, dialect: str) -> Solver | None:
     operands, results = [o.shape for o in instruction.operands], instruction.shape.leaves
     sizes, kind = operands[0].dimensions, operands[0].element_type
     batch = prod(sizes[:-2])
-    if kind not in target.solvers or not all(map(_is_row_major, (*operands, *results))):
+    if kind not in target.solvers or not all(map(is_row_major, (*operands, *results))):
         return None
     if any(0 in s.dimensions for s in operands) or sizes[-2] < _least_rows(instruction, kind):
         return None
@@ -109,10 +109,6 @@ def _maker_of(i: Instruction) -> _Maker | None:
     if op is TRIANGULAR_SOLVE:
         return _solve
     return _eliminate if lapack_routine(i) == "getrf" else None
-
-
-def _is_row_major(shape: Shape) -> bool:
-    return major_to_minor(shape) == tuple(range(shape.rank))
 
 
 def _cholesky(i: Instruction, kind: str, batch: int) -> _Fields:

@@ -7,7 +7,7 @@ the prefix of the blocks before its own, again a prefix reduction, with the pref
 from __future__ import annotations
 
 from indexing.hlo import BuiltInstruction, Computation, Instruction
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import is_row_major
 from indexing.hlo.window import WindowDim
 from indexing.ops.element_types import element_type
 from indexing.ops.expansion import Expansion, Reducer
@@ -25,8 +25,7 @@ def prefix_in_parts(instruction: Instruction) -> Computation | None:
         return None
     sizes = instruction.shape.dimensions
     long = [(d, w) for d, w in enumerate(instruction.window()) if w != WindowDim(1)]
-    is_row_major = major_to_minor(instruction.shape) == tuple(range(len(sizes)))
-    if len(long) != 1 or sizes != instruction.operands[0].shape.dimensions or not is_row_major:
+    if len(long) != 1 or sizes != instruction.operands[0].shape.dimensions or not is_row_major(instruction.shape):
         return None
     ((d, window),) = long
     if sizes[d] < MIN_SIZE or window not in (_forward(sizes[d]), _backward(sizes[d])):

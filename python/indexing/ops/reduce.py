@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexing.hlo import Computation, Instruction
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import is_row_major
 from indexing.lazy import np
 from indexing.ops.bounded import check_same_sizes
 from indexing.ops.dependence import reduction_dependence, where_used
@@ -68,8 +68,7 @@ def unit_reduction(instruction: Instruction) -> Computation | None:
     if instruction.shape.is_tuple or neutral_element(instruction) is None:
         return None
     operand, shape = instruction.operands[0].shape, instruction.shape
-    is_row_major = all(major_to_minor(s) == tuple(range(s.rank)) for s in (operand, shape))
-    if operand.element_count != shape.element_count or not is_row_major:
+    if operand.element_count != shape.element_count or not all(map(is_row_major, (operand, shape))):
         return None
     parts = Expansion(instruction)
     value, start = parts.parameters

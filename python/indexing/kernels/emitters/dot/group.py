@@ -13,7 +13,7 @@ from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import is_row_major
 from indexing.kernels.emitters.dot.convolution import is_convolution
 from indexing.kernels.emitters.dot.match import MIN_COLUMNS, MIN_CONTRACTED, product_of
 from indexing.kernels.proposal import Proposal
@@ -66,7 +66,7 @@ def _is_plain(i: Instruction) -> bool:
     s = i.shape
     if s.is_tuple or 0 in s.dimensions or element_type(s.element_type).kind not in ("float", "complex"):
         return False
-    return major_to_minor(s) == tuple(range(s.rank))
+    return is_row_major(s)
 
 
 def _is_transposed_by(operand: Instruction, order: tuple[int, ...]) -> bool:

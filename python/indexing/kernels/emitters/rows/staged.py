@@ -12,7 +12,7 @@ from math import gcd, prod
 
 from indexing._core import SymbolicExpr, variable
 from indexing.hlo import Instruction, Shape
-from indexing.hlo.layout import delinearize, linearize, major_to_minor
+from indexing.hlo.layout import delinearize, is_row_major, linearize
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.reduction.mapping import ceil_div
 from indexing.kernels.emitters.rows.mapping import RowsPlan
@@ -43,13 +43,13 @@ def staged_outputs(space: RowSpace) -> tuple[Output, ...]:
     """The outputs with an element for each of the space, in its order."""
     sizes = space.shape.dimensions
     outputs = space.per_element if _may_stage(space) else ()
-    return tuple(o for o in outputs if o.shape.dimensions == sizes and _is_in_order(o.shape))
+    return tuple(o for o in outputs if o.shape.dimensions == sizes and is_row_major(o.shape))
 
 
 def _may_stage(space: RowSpace) -> bool:
     """Whether rows are those of the last dimension, short and odd."""
     d, last = space.dimensions, len(space.shape.dimensions) - 1
-    is_last = set(space.first.ints("dimensions")) == {last} and _is_in_order(space.shape)
+    is_last = set(space.first.ints("dimensions")) == {last} and is_row_major(space.shape)
     return is_last and space.window is None and 1 < d.reduced <= MAX_ROW and d.reduced % 2 == 1
 
 
@@ -67,15 +67,11 @@ def _is_by_rows(space: RowSpace, p: Instruction) -> bool:
     elements = _elements(p.shape, space)
     is_short = elements % 2 == 1 and 1 < elements <= MAX_STAGED
     is_own = all(e == variable(d) for d, e in enumerate(space.place_of(p).results[:kept]))
-    return is_short and is_own and _is_in_order(p.shape)
+    return is_short and is_own and is_row_major(p.shape)
 
 
 def _elements(shape: Shape, space: RowSpace) -> int:
     return prod(shape.dimensions[len(space.shape.dimensions) - 1 :])
-
-
-def _is_in_order(shape: Shape) -> bool:
-    return major_to_minor(shape) == tuple(range(len(shape.dimensions)))
 
 
 class StagedRows:

@@ -8,7 +8,7 @@ from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
 from indexing.hlo import Computation, Instruction
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import is_row_major
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.convolution import group_count, is_convolution
 from indexing.kernels.emitters.dot.group import is_sum_of_rows
@@ -108,6 +108,6 @@ def along_sums(dot: Instruction) -> Computation | None:
     left = p.operands[0]
     if traits_of(dot) is not DOT or instruction_of(dot).element_bytes > 1 or prod(p.contracted) < MIN_TRANSPOSED:
         return None
-    if any(major_to_minor(i.shape) != tuple(range(i.shape.rank)) for i in (dot, *dot.operands)):
+    if not all(is_row_major(i.shape) for i in (dot, *dot.operands)):
         return None
     return transposed_dot(dot, left, is_along=True) if fastest(dot, left)[0] == "free" else None
